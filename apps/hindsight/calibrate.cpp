@@ -56,7 +56,7 @@ std::vector<dataset::RowFilter> filters(const std::vector<std::string>& where) {
   return result;
 }
 
-/// Sets and holds the constants that --hold names.
+/// Sets and holds the constants that --hold names; one that no fit moves is set alone.
 void hold_constants(const std::vector<std::string>& hold, gpu::CalibrateOptions& fit) {
   for (const std::string& text : hold) {
     const std::size_t at = text.find('=');
@@ -68,7 +68,7 @@ void hold_constants(const std::vector<std::string>& hold, gpu::CalibrateOptions&
                                                 shortest(field.low), shortest(field.high)));
     }
     fit.start.*field.member = *value;
-    fit.held.push_back(&field);
+    if (!field.of_no_fit()) fit.held.push_back(&field);
   }
 }
 

@@ -27,7 +27,7 @@ Constants read_constants(const ConfigNode& node, DTypeClass dtype_class) {
   node.require_only_keys(keys);
   Constants constants;
   for (const ConstantField& field : kConstantFields) {
-    if (!field.written_for(dtype_class)) continue;
+    if (!field.written_for(dtype_class) || (field.of_no_fit() && !node.has(field.key))) continue;
     constants.*field.member = node.at(field.key).as_double({.low = field.low, .high = field.high});
   }
   return constants;
@@ -237,6 +237,7 @@ Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& sp
   const Constants kernels = load_calibration(spec, DType::bf16, given, Residuals::none).constants;  // any format
   Calibration other = calibration;
   other.constants.launch_cycles = std::min(other.constants.launch_cycles, kernels.launch_cycles);
+  other.constants.burst_start_s = kernels.burst_start_s;
   other.constants.reduction_cycles = std::min(other.constants.reduction_cycles, kernels.reduction_cycles);
   other.constants.launch_floor_s = 0;
   other.range = {};
@@ -273,7 +274,7 @@ std::string to_yaml(const CalibrationReport& report, const std::string& command,
       c.note.empty() ? "" : fmt::format("note: {}\n", yaml_quoted(c.note)), report.fitted.mape_frac,
       report.fitted.median_frac, c.held_out_mape_frac, c.held_out_median_frac, held_text(c), to_yaml(c.range));
   for (const ConstantField& field : kConstantFields) {
-    if (!field.written_for(c.dtype_class)) continue;
+    if (!field.written_for(c.dtype_class) || (field.of_no_fit() && c.constants.*field.member == 0)) continue;
     text += fmt::format("  {}: {:.5g}\n", field.key, c.constants.*field.member);
   }
   return text;

@@ -177,6 +177,7 @@ OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, 
       l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * constants.l2_efficiency),
       resident_bytes_(spec.l2_bytes * constants.l2_resident_frac),
       launch_s_(constants.launch_cycles / spec.boost_hz),
+      settled_launch_s_(std::max(launch_s_ - constants.burst_start_s, 0.0)),
       reduction_s_(constants.reduction_cycles / spec.boost_hz),
       floor_s_(constants.launch_floor_s),
       settle_s_(constants.settle_s),
@@ -261,6 +262,7 @@ OtherPrediction OtherKernels::predict(const Attention& a, RunMode mode) const {
 OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) const {
   const Gemm equal = equal_groups(grouped);
   const auto groups = static_cast<double>(equal.batch);
+  const double launch_s = mode == RunMode::sustained ? settled_launch_s_ : launch_s_;  // as the products' own
   OtherPrediction best;
   for (const GemmPrediction& one : gemms_.rank(equal, mode)) {
     const double tile = std::max(one.tile.m, 1);  // a roofline estimate has none
@@ -268,7 +270,7 @@ OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) 
     for (const std::int64_t rows : grouped.rows) tiles += std::ceil(static_cast<double>(rows) / tile);
     const auto terms_at = [&](double ratio) {
       OtherTerms terms;
-      terms.launch_s = launch_s_;
+      terms.launch_s = launch_s;
       terms.arithmetic_s = std::max(one.terms.math_s * ratio, one.terms.chain_s * std::max(ratio, 1.0));
       terms.l2_s = one.terms.l2_s * ratio;
       terms.dram_s = one.terms.dram_s;
@@ -277,7 +279,7 @@ OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) 
     };
     const double ratio = tiles / (groups * std::ceil(static_cast<double>(equal.m) / tile));
     const OtherTerms terms = terms_at(ratio);
-    const double equal_s = one.latency_s / one.terms.slowdown - launch_s_;
+    const double equal_s = one.latency_s / one.terms.slowdown - launch_s;
     const OtherPrediction prediction =
         finish(terms, equal_s * kernel_s(terms) / kernel_s(terms_at(1)),
                {.ops = ops(grouped), .l2_bytes = one.work.l2_bytes * ratio, .dram_bytes = one.dram_bytes}, mode);

@@ -142,6 +142,7 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       l2_bytes_(spec.l2_bytes),
       resident_bytes_(spec.l2_bytes * calibration.constants.l2_resident_frac),
       launch_s_(calibration.constants.launch_cycles / spec.boost_hz),
+      settled_launch_s_(std::max(launch_s_ - calibration.constants.burst_start_s, 0.0)),
       reduction_start_s_(calibration.constants.reduction_cycles / spec.boost_hz),
       quantise_start_s_(calibration.constants.quantise_cycles / spec.boost_hz),
       epilogue_s_(calibration.constants.epilogue_cycles / spec.boost_hz / kReferenceTileArea),
@@ -212,7 +213,7 @@ Predictor::QuantiseKernel Predictor::quantise_kernel(const Gemm& gemm, const Sha
   return kernel;
 }
 
-Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
+Predictor::Shape Predictor::shape_of(const Gemm& gemm, RunMode mode) const {
   Shape shape;
   const bool transpose = gemm.layout == Layout::tt;  // evaluated as the nn product that it is the mirror image of
   shape.m = static_cast<double>(transpose ? gemm.n : gemm.m);
@@ -227,7 +228,7 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm) const {
   shape.quantise = quantise_kernel(gemm, shape);
   shape.s_per_mac = s_per_mac_ * quantisation_facts(gemm.quantisation).product_work;
   const bool linear_layer = gemm.batch == 1 && !by_rows;
-  shape.launch_s = launch_s_ + (linear_layer ? single_launch_s_ : 0.0);
+  shape.launch_s = launch_s(mode) + (linear_layer ? single_launch_s_ : 0.0);
   shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
   shape.k_split =
       shape.family->split_k ? shape.family->split_rule.of(shape.m, shape.n, shape.k, shape.batch, sms_) : KSplit::never;
@@ -446,7 +447,7 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
   constexpr double kMostFaster = 64;  // [chosen] no power limit slows a board down by more
   constexpr double kStep = 1e-3;      // [chosen] relative, of the numerical derivative
   if (const Predictor& other = of(gemm); &other != this) return other.full_clock(gemm, mode, latency_s);
-  const Shape shape = shape_of(gemm);
+  const Shape shape = shape_of(gemm, mode);
   const Candidate best = fastest(shape);
   const Run predicted = run(gemm, shape, best, mode, {});
   double low = latency_s / kMostFaster, high = latency_s;
@@ -463,7 +464,7 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
   if (const Predictor& other = of(gemm); &other != this) return other.latency_s(gemm, mode);
-  const Shape shape = shape_of(gemm);
+  const Shape shape = shape_of(gemm, mode);
   return run(gemm, shape, fastest(shape), mode, correction_of(gemm)).latency_s;
 }
 
@@ -505,13 +506,13 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
 
 GemmPrediction Predictor::predict(const Gemm& gemm, RunMode mode) const {
   if (const Predictor& other = of(gemm); &other != this) return other.predict(gemm, mode);
-  const Shape shape = shape_of(gemm);
+  const Shape shape = shape_of(gemm, mode);
   return finish(gemm, shape, fastest(shape), mode, correction_of(gemm));
 }
 
 std::vector<GemmPrediction> Predictor::rank(const Gemm& gemm, RunMode mode) const {
   if (const Predictor& other = of(gemm); &other != this) return other.rank(gemm, mode);
-  const Shape shape = shape_of(gemm);
+  const Shape shape = shape_of(gemm, mode);
   std::vector<GemmPrediction> all;
   const Correction learned = correction_of(gemm);  // of the product: all kernels alike
   double never_pruned = HUGE_VAL;

@@ -222,6 +222,23 @@ TEST(Calibrate, HeldConstantsAreNeitherFittedNorTransferred) {
                            {"'op_k' is no constant", "Did you mean 'op_j'?"});
 }
 
+/// How rows were collected is said, not fitted: the share of a burst's start stays as it is, is in no way held to the
+/// board, and stands in a file only where it is known.
+TEST(CalibrationFile, KeepsTheShareOfABurstsStart) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb"), other = load_gpu("l40s");
+  CalibrateOptions options{.cross_validate = false, .most_rows = 60};
+  CalibrationReport report = calibrate(spec, synthetic(spec, Constants{}, 0), options);
+  EXPECT_EQ(to_yaml(report, "c", "2026-11-28").find("burst_start_s"), std::string::npos);
+  options.start.burst_start_s = 3e-7;
+  report = calibrate(spec, synthetic(spec, Constants{}, 0), options);
+  EXPECT_EQ(report.calibration.constants.burst_start_s, 3e-7);
+  const test::EditedYaml file(to_yaml(report, "c", "2026-11-28"));
+  const Calibration read = read_calibration(file.path());
+  EXPECT_EQ(read.constants.burst_start_s, 3e-7);
+  EXPECT_TRUE(read.held.empty());
+  EXPECT_EQ(transferred(read, spec, other).constants.burst_start_s, 3e-7);
+}
+
 /// The T4 of the rows was throttled; another Turing board is none. Settling of the CUDA cores is the target's.
 TEST(CalibrationFile, AThrottledT4StaysOne) {
   const GpuSpec t4 = load_gpu("t4"), l4 = load_gpu("l4");

@@ -124,9 +124,10 @@ TEST(GemmTerms, ReductionOnlyWithParts) {
 
 TEST(GemmTerms, PowerCapSlowsDown) {
   EXPECT_EQ(settled_slowdown(699, 700, 100), 1);
-  // twice the dynamic power: 2^0.55
-  EXPECT_LT(relative_error(settled_slowdown(1300, 700, 100), 1.4640856959456254), kRounding);
-  EXPECT_EQ(settled_share(1e-3, 1e-3), 0.5);
+  // twice the dynamic power: 1 + (2^0.55 - 1) / 0.88
+  EXPECT_LT(relative_error(settled_slowdown(1300, 700, 100), 1.5273701090291198), kRounding);
+  EXPECT_EQ(settled_share(1e-3, 1e-3), 0.44);
+  EXPECT_LT(settled_share(1e3, 1e-3), 0.88) << "however long its kernels, a burst is over before the board is warm";
 }
 
 TEST(GemmTerms, LaunchFloorHoldsShortKernels) {

@@ -73,9 +73,9 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(narrow), "d1f84dfb0e5f79d418cf5ee5146b505ba388914f2becca846a8f6ab4e1121983");
-  EXPECT_EQ(sha256_hex(tensor_cores), "ca1565ee8b34976b63475340de9ebc043f7ce575a820265156df107d8549b7f4");
-  EXPECT_EQ(sha256_hex(cuda_cores), "6544648b59fbdd2e4bea1495bd86f915114a58e9c0419401e30632803ce5859d");
+  EXPECT_EQ(sha256_hex(narrow), "553445d750e39542df0089b8de905e8865240402701f60c6009b2ad1a7bce6c0");
+  EXPECT_EQ(sha256_hex(tensor_cores), "bd4b1a1161783561325ce6bd3e8e9de8f97ec90a2e369a5dc9e607bc5767c19b");
+  EXPECT_EQ(sha256_hex(cuda_cores), "62f90ef7df30c24cd85d06980d91beff84a33fac0519976d72a4e89b4b86d12e");
 }
 
 }  // namespace

@@ -38,8 +38,11 @@ struct Constants {
   double settle_s = 1e-3;          ///< kernel duration at which a burst shows half of the settled slow-down
   double launch_floor_s = 0;       ///< least time between launches from the host; 0 inside CUDA graphs
   double quantise_cycles = 4500;   ///< 8 bits: start of the kernel that quantises the activations
+  /// Of `launch_cycles`, seconds that the host's launch of a short burst takes of each of its kernels; a settled run,
+  /// whose kernels are without number, has no such share. It depends on how rows were collected, and no fit moves it.
+  double burst_start_s = 0;
 };
-inline constexpr std::size_t kConstantCount = 10;
+inline constexpr std::size_t kConstantCount = 11;
 
 /// One constant: its key in files, its member, bounds of a plausible value, and whom it is fitted for.
 struct ConstantField {
@@ -54,6 +57,8 @@ struct ConstantField {
   }
   /// Fitted for 8 bits alone: the files of the other classes do not hold it.
   [[nodiscard]] bool of_8bit_alone() const { return tensor_core_8bit && !tensor_core && !cuda_core; }
+  /// Set by who knows how the rows were collected: a file holds it only where it is not 0.
+  [[nodiscard]] bool of_no_fit() const { return !tensor_core_8bit && !tensor_core && !cuda_core; }
   [[nodiscard]] bool written_for(DTypeClass dtype_class) const {
     return dtype_class == DTypeClass::tensor_core_8bit || !of_8bit_alone();
   }
@@ -69,6 +74,7 @@ inline constexpr std::array<ConstantField, kConstantCount> kConstantFields{{
     {"settle_s", &Constants::settle_s, 1e-6, 1, true, false, true},
     {"launch_floor_s", &Constants::launch_floor_s, 0, 1e-3, false, true, false},
     {"quantise_cycles", &Constants::quantise_cycles, 1, 1e6, false, false, true},
+    {"burst_start_s", &Constants::burst_start_s, 0, 1e-4, false, false, false},
 }};
 
 /// The constant with this key in files. Error{usage} with the nearest one for an unknown key.

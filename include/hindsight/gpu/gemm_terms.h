@@ -169,21 +169,26 @@ enum class Overlap : unsigned char { pipelined, specialised };
   return n < kBlock ? kPaddedSeconds : 0.0;
 }
 
+/// Most of a settled slow-down that a burst shows, however long its kernels: it is over in some tens of milliseconds,
+/// before the board is warm. [measured: 66 settled products of 50 us and more, tensor cores of an H100 and an H200,
+/// data/measurements, 2026-11-27, docs/gpu.md]
+inline constexpr double kMostOfBurst = 0.88;
+
 /// How much longer a kernel takes at the clock where its power meets the cap than at full clock: the solution s of
-/// idle + (P - idle) * s^(-1 / 0.55) = cap, with s = f_max / f.
-/// Equation: ((P - idle) / (cap - idle))^0.55 for P > cap, else 1.
-/// [chosen] 0.55: P grows with f V^2 and the voltage falls with the clock, so P ~ f^1.8 between f, at the lowest
-/// voltage, and f^3; from 0.3 to 0.67 the errors on A100, H100, L40S, T4 and V100 differ by less than a tenth.
+/// idle + (P - idle) * (1 + 0.88 (s - 1))^(-1 / 0.55) = cap, with s = f_max / f.
+/// Equation: 1 + (((P - idle) / (cap - idle))^0.55 - 1) / 0.88 for P > cap, else 1.
+/// [chosen] 0.55, of bursts: P grows with f V^2 and the voltage falls with the clock, so P ~ f^1.8 between f, at the
+/// lowest voltage, and f^3; from 0.3 to 0.67 the errors on A100, H100, L40S, T4 and V100 differ by less than a tenth.
 [[nodiscard]] inline double settled_slowdown(double full_clock_w, double cap_w, double idle_w) {
   constexpr double kExponent = 0.55;
   if (full_clock_w <= cap_w) return 1.0;
-  return std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kExponent);
+  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kExponent) - 1.0) / kMostOfBurst;
 }
 
 /// Part of the settled slow-down that a burst of a few launches shows: the power controller needs time.
-/// Equation: t / (t + settle).
+/// Equation: 0.88 t / (t + settle).
 [[nodiscard]] constexpr double settled_share(double latency_s, double settle_s) {
-  return latency_s / (latency_s + settle_s);
+  return kMostOfBurst * latency_s / (latency_s + settle_s);
 }
 
 /// A kernel that cannot be launched more often than every `floor_s`.

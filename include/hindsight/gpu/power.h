@@ -1,7 +1,7 @@
 /// Power of one GPU board while it runs one kernel back to back, and the clock at which that power meets the limit.
 ///
 /// Model: P = idle + active * u + [e_op * ops + e_l2 * L2 bytes + e_dram * DRAM bytes] / T       at the highest clock
-///        P(f) = idle + (P - idle) * (f / f_max)^(1 / 0.55),  T(f) = T * f_max / f                 below it
+///        P(f) = idle + (P - idle) * (1 + 0.88 (f_max / f - 1))^(-1 / 0.55),  T(f) = T * f_max / f     below it
 ///
 ///   f clock, T latency of one launch at the highest clock [s], u share of T in which the SMs have work. Where P
 ///   exceeds what the limit allows on average, the clock is the solution of P(f) = limit (`settled_slowdown`): one

@@ -124,7 +124,10 @@ class Predictor {
   [[nodiscard]] const Predictor& of(const Gemm& gemm) const {
     return library_ && gemm.quantisation == Quantisation::none ? *library_ : *this;
   }
-  [[nodiscard]] Shape shape_of(const Gemm& gemm) const;
+  [[nodiscard]] double launch_s(RunMode mode) const {
+    return mode == RunMode::sustained ? settled_launch_s_ : launch_s_;
+  }
+  [[nodiscard]] Shape shape_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] DramTraffic dram_traffic(const Gemm& gemm, const Shape& shape) const;
   [[nodiscard]] QuantiseKernel quantise_kernel(const Gemm& gemm, const Shape& shape) const;
   [[nodiscard]] Candidate vector_candidate(const Shape& shape) const;
@@ -154,7 +157,8 @@ class Predictor {
   std::shared_ptr<const KernelFamily> any_;      ///< of all others
   double sms_, per_sm_, clock_hz_, s_per_mac_, dram_bytes_per_s_, l2_bytes_per_s_, l2_s_per_byte_, l2_bytes_,
       resident_bytes_;
-  double launch_s_, reduction_start_s_, quantise_start_s_, epilogue_s_, fill_s_, floor_s_, single_launch_s_, settle_s_;
+  double launch_s_, settled_launch_s_, reduction_start_s_, quantise_start_s_, epilogue_s_, fill_s_, floor_s_,
+      single_launch_s_, settle_s_;
   double input_bytes_, output_bytes_;
   double peak_dram_bytes_per_s_, peak_l2_bytes_per_s_;  ///< of the roofline
   bool host_launched_blocks_;
