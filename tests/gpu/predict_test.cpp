@@ -429,6 +429,7 @@ TEST(GemmPrediction, ASettledRunHasNoShareOfTheHostsLaunch) {
   Calibration more = recorded;
   more.constants.burst_start_s = 1e-4;
   EXPECT_EQ(predict(h100, more, small, RunMode::sustained).terms.launch_s, 0);
+  EXPECT_GT(predict(h100, more, small, RunMode::sustained).latency_s, 0);
   // The learned correction knows bursts alone: it stays on, whatever this share is.
   EXPECT_TRUE(load_calibration(h100, DType::bf16).residual);
 }
