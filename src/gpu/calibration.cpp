@@ -42,6 +42,9 @@ std::vector<const ConstantField*> read_held(const ConfigNode& root) {
     } catch (const Error& error) {
       key.fail(error.what());
     }
+    if (held.back()->of_no_fit()) {
+      key.fail(fmt::format("'{}' is never fitted, so never held. Leave it away?", held.back()->key));
+    }
   }
   return held;
 }
@@ -236,8 +239,10 @@ Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& sp
   }
   const Constants kernels = load_calibration(spec, DType::bf16, given, Residuals::none).constants;  // any format
   Calibration other = calibration;
-  other.constants.launch_cycles = std::min(other.constants.launch_cycles, kernels.launch_cycles);
-  other.constants.burst_start_s = kernels.burst_start_s;
+  if (kernels.launch_cycles < other.constants.launch_cycles) {
+    other.constants.launch_cycles = kernels.launch_cycles;
+    other.constants.burst_start_s = kernels.burst_start_s;
+  }
   other.constants.reduction_cycles = std::min(other.constants.reduction_cycles, kernels.reduction_cycles);
   other.constants.launch_floor_s = 0;
   other.range = {};

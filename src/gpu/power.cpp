@@ -15,8 +15,8 @@ constexpr double kSettledShareOfLimit = 0.987;
 /// Energy per operation over that of bf16. An 8-bit product moves half the operand bits and multiplies less than half
 /// the mantissa area; tf32 moves twice the bits [data: aiconfigurator] 0.52 / 0.97 of whole-board energy for fp8.
 constexpr double k8BitFactor = 0.5;
-/// Over fp8's: settled int8 products of an H100 at its limit, with which an H200's are met within 5.1 % (17.7 % with 1)
-/// [measured: data/measurements, 2026-11-27, docs/gpu-power.md].
+/// Over fp8's: settled int8 products of an H100 at its limit, with which an H200's are met within 5.2 % (some 17 % with
+/// 1) [measured: data/measurements, 2026-11-27, docs/gpu-power.md].
 constexpr double kInt8Factor = 0.5;
 constexpr double kFp4Factor = 0.25;  // [chosen] half of fp8: half the operand bits
 constexpr double kTf32Factor = 2.0;

@@ -127,8 +127,8 @@ std::string sheet_hash(const GpuSpec& spec) {
 std::string constants_hash(const Constants& constants) {
   std::string text;
   for (const ConstantField& field : kConstantFields) {
-    const bool unset = field.of_8bit_alone() && constants.*field.member == Constants{}.*field.member;
-    if (unset || field.of_no_fit()) continue;  // the learned rows are bursts, which such a constant does not change
+    const bool optional = field.of_8bit_alone() || field.of_no_fit();
+    if (optional && constants.*field.member == Constants{}.*field.member) continue;
     text += fmt::format("{}: {:.5g}\n", field.key, constants.*field.member);
   }
   return sha256_hex(text).substr(0, 16);

@@ -304,6 +304,26 @@ TEST_F(Measure, CalibrateHoldsOnlyConstantsThatThereAre) {
   expect_one_line_error(held("op_j=1e-12", {"--power"}), 2, "with --power only active_w is held");
   expect_one_line_error(held("active_w=-1", {"--power"}), 2, "with --power only active_w is held");
   expect_one_line_error(held("op_j=1e-12", {"--residual"}), 2, "--hold does not go with --residual");
+  expect_one_line_error(held("burst_start_s=1"), 2, "burst_start_s lies between 0 and 0.0001");
+}
+
+/// How rows were collected is said with --hold, too; what is said is no constant that a board would get wrong.
+TEST_F(Measure, CalibrateIsToldOfTheStartOfABurst) {
+  std::string shapes = "m,n,k\n";
+  for (const int n : {1024, 2048, 5120, 8192}) {
+    for (const int k : {1024, 4096}) {
+      for (const int m : {16, 64, 256, 2048}) shapes += fmt::format("{},{},{}\n", m, n, k);
+    }
+  }
+  const std::string rows = file("rows.csv");
+  ASSERT_EQ(hindsight({"gemm", "--gpu", "h100-sxm5", "--csv", write("shapes.csv", shapes), "--out", rows}).exit_code,
+            0);
+  const Outcome told =
+      hindsight({"calibrate", "--gpu", "h100-sxm5", "--measurements", rows, "--hold", "burst_start_s=3e-07"});
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_THAT(told.out,
+              ::testing::AllOf(HasSubstr("\n  burst_start_s: 3e-07\n"), HasSubstr("--hold burst_start_s=3e-07'"),
+                               ::testing::Not(HasSubstr("held: ["))));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/gpu/calibration.h"
 #include "hindsight/gpu/predict.h"
+#include "hindsight/gpu/residual.h"
 #include "tolerances.h"
 
 namespace hindsight::gpu {
@@ -237,6 +238,14 @@ TEST(CalibrationFile, KeepsTheShareOfABurstsStart) {
   EXPECT_EQ(read.constants.burst_start_s, 3e-7);
   EXPECT_TRUE(read.held.empty());
   EXPECT_EQ(transferred(read, spec, other).constants.burst_start_s, 3e-7);
+  Constants without = read.constants;
+  without.burst_start_s = 0;
+  EXPECT_NE(constants_hash(read.constants), constants_hash(without)) << "a correction of settled runs learned on it";
+  std::string text = to_yaml(report, "c", "2026-11-28");
+  text.replace(text.find("range:"), 6, "held: [burst_start_s]\nrange:");
+  const test::EditedYaml held(text);
+  test::expect_usage_error([&] { static_cast<void>(read_calibration(held.path())); },
+                           {"'burst_start_s' is never fitted, so never held. Leave it away?"});
 }
 
 /// The T4 of the rows was throttled; another Turing board is none. Settling of the CUDA cores is the target's.

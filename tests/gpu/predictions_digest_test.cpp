@@ -73,9 +73,9 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(narrow), "553445d750e39542df0089b8de905e8865240402701f60c6009b2ad1a7bce6c0");
-  EXPECT_EQ(sha256_hex(tensor_cores), "bd4b1a1161783561325ce6bd3e8e9de8f97ec90a2e369a5dc9e607bc5767c19b");
-  EXPECT_EQ(sha256_hex(cuda_cores), "62f90ef7df30c24cd85d06980d91beff84a33fac0519976d72a4e89b4b86d12e");
+  EXPECT_EQ(sha256_hex(narrow), "a72153ce4c2b9d5fdbd4e16963bac5511db12634c266674f1eb0d58e5fc489bf");
+  EXPECT_EQ(sha256_hex(tensor_cores), "171cb66cdc35bd324c70eea927146b00e867ea473bc5ea3ca11a6771198f29d8");
+  EXPECT_EQ(sha256_hex(cuda_cores), "5223d5bb7a9cd63fdad0fe34e151a1d7f1871779f647e6dbfdcde7e18b6f9887");
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ TEST(MeasuredBoards, HaveTheSheetsThatAreShipped) {
     EXPECT_EQ(measured.boost_hz, shipped.boost_hz);
     EXPECT_EQ(measured.l2_bytes, shipped.l2_bytes);
     EXPECT_EQ(measured.tdp_w, shipped.tdp_w);
-    EXPECT_LE(relative_error(measured.dram_bytes_per_s, shipped.dram_bytes_per_s), 0.01);
+    // The memory's clock on the bus that the driver gives: an H200's has 6,016 of the 6,144 bits of its stacks.
+    EXPECT_LE(relative_error(measured.dram_bytes_per_s, shipped.dram_bytes_per_s), 1e-3);
     EXPECT_LE(relative_error(measured.l2_bytes_per_s, shipped.l2_bytes_per_s), 0.01);
     for (const DType dtype : gpu::kAllDTypes) {
       ASSERT_EQ(measured.has(dtype), shipped.has(dtype));

@@ -35,11 +35,13 @@ struct Constants {
   double l2_efficiency = 0.7;      ///< reached share of the L2's bandwidth
   double l2_resident_frac = 0.6;   ///< share of the L2 that keeps data from launch to launch
   double op_j = 1e-12;             ///< energy per operation at the boost clock: of the power limit and of power alike
-  double settle_s = 1e-3;          ///< kernel duration at which a burst shows half of the settled slow-down
+  double settle_s = 1e-3;          ///< kernel duration at which a burst shows half of the most that bursts show
   double launch_floor_s = 0;       ///< least time between launches from the host; 0 inside CUDA graphs
   double quantise_cycles = 4500;   ///< 8 bits: start of the kernel that quantises the activations
   /// Of `launch_cycles`, seconds that the host's launch of a short burst takes of each of its kernels; a settled run,
-  /// whose kernels are without number, has no such share. It depends on how rows were collected, and no fit moves it.
+  /// whose kernels are without number, has no such share. It depends on how rows were collected, and no fit moves it:
+  /// 6.54 us, at most, of thirty kernels where a collector launches six graphs of five between two events
+  /// [measured: graph_round_trip_s of data/measurements/h100-sxm5-2026-11-27, docs/gpu.md].
   double burst_start_s = 0;
 };
 inline constexpr std::size_t kConstantCount = 11;
@@ -149,9 +151,9 @@ struct Calibration {
 /// Whether the constants hold the launches of a framework outside CUDA graphs: the host, not the GPU, sets their time.
 [[nodiscard]] bool launched_by_framework(const Calibration& calibration);
 /// The same GPU where kernels start one behind the other, as in a CUDA graph: constants of a framework's launches get
-/// the launch, and the start of a split k's second kernel, of the tensor-core constants that `load_calibration` has for
-/// `spec`, where those are shorter, and no least time between launches. No row was measured so: nothing lies in the
-/// validated range. Other constants stay as they are. Errors as load_calibration.
+/// the launch (with its `burst_start_s`), and the start of a split k's second kernel, of the tensor-core constants that
+/// `load_calibration` has for `spec`, where those are shorter, and no least time between launches. No row was measured
+/// so: nothing lies in the validated range. Other constants stay as they are. Errors as load_calibration.
 [[nodiscard]] Calibration with_kernel_launch(const Calibration& calibration, const GpuSpec& spec,
                                              std::span<const Calibration> given = {});
 

@@ -171,7 +171,7 @@ enum class Overlap : unsigned char { pipelined, specialised };
 
 /// Most of a settled slow-down that a burst shows, however long its kernels: it is over in some tens of milliseconds,
 /// before the board is warm. [measured: 66 settled products of 50 us and more, tensor cores of an H100 and an H200,
-/// data/measurements, 2026-11-27, docs/gpu.md]
+/// data/measurements, 2026-11-27, docs/gpu.md] Of other architectures and of CUDA cores it was not measured.
 inline constexpr double kMostOfBurst = 0.88;
 
 /// How much longer a kernel takes at the clock where its power meets the cap than at full clock: the solution s of
