@@ -177,7 +177,6 @@ OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, 
       l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz) * constants.l2_efficiency),
       resident_bytes_(spec.l2_bytes * constants.l2_resident_frac),
       launch_s_(constants.launch_cycles / spec.boost_hz),
-      settled_launch_s_(std::max(launch_s_ - constants.burst_start_s, 0.0)),
       reduction_s_(constants.reduction_cycles / spec.boost_hz),
       floor_s_(constants.launch_floor_s),
       settle_s_(constants.settle_s),
@@ -262,7 +261,7 @@ OtherPrediction OtherKernels::predict(const Attention& a, RunMode mode) const {
 OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) const {
   const Gemm equal = equal_groups(grouped);
   const auto groups = static_cast<double>(equal.batch);
-  const double launch_s = mode == RunMode::sustained ? settled_launch_s_ : launch_s_;  // as the products' own
+  const double launch_s = gemms_.launch_s(mode);
   OtherPrediction best;
   for (const GemmPrediction& one : gemms_.rank(equal, mode)) {
     const double tile = std::max(one.tile.m, 1);  // a roofline estimate has none

@@ -131,8 +131,7 @@ class OtherKernels {
   BoardPower board_;
   Predictor gemms_;
   double sms_, clock_hz_, s_per_mac_, s_per_exponential_, cuda_core_ops_per_s_, element_bytes_;
-  double dram_bytes_per_s_, l2_bytes_per_s_, resident_bytes_, launch_s_, settled_launch_s_, reduction_s_, floor_s_,
-      settle_s_;
+  double dram_bytes_per_s_, l2_bytes_per_s_, resident_bytes_, launch_s_, reduction_s_, floor_s_, settle_s_;
   double stream_dram_bytes_per_s_, stream_l2_bytes_per_s_, stream_resident_bytes_, stream_launch_s_;
   double shared_panel_ = 1;  ///< share of the keys that each CTA of a cluster reads
   Overlap overlap_ = Overlap::pipelined;

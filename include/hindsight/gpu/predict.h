@@ -105,6 +105,10 @@ class Predictor {
     double sensitivity = 1;   ///< relative change of the latency per relative change of that time
   };
   [[nodiscard]] FullClock full_clock(const Gemm& gemm, RunMode mode, double latency_s) const;
+  /// Of the launch that every latency has, s; of a settled run without `Constants::burst_start_s`.
+  [[nodiscard]] double launch_s(RunMode mode) const {
+    return mode == RunMode::sustained ? settled_launch_s_ : launch_s_;
+  }
   /// The latency alone: for sweeps and fits.
   [[nodiscard]] double latency_s(const Gemm& gemm, RunMode mode = RunMode::burst) const;
   /// Every kernel with its own prediction, fastest first.
@@ -123,9 +127,6 @@ class Predictor {
   /// The predictor of this product: this one, or that of products which nothing quantises.
   [[nodiscard]] const Predictor& of(const Gemm& gemm) const {
     return library_ && gemm.quantisation == Quantisation::none ? *library_ : *this;
-  }
-  [[nodiscard]] double launch_s(RunMode mode) const {
-    return mode == RunMode::sustained ? settled_launch_s_ : launch_s_;
   }
   [[nodiscard]] Shape shape_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] DramTraffic dram_traffic(const Gemm& gemm, const Shape& shape) const;
