@@ -35,6 +35,21 @@ void require_deviations(std::string_view what, const Eigen::VectorXd& mean, cons
   if (!usable) refuse_parts(fmt::format("the scaler of {} is not finite or has a negative deviation", what));
 }
 
+/// Networks by layers see the features of some version, and the applications that they were trained on have these.
+void require_layers(const Model::Parts& parts) {
+  const Architecture& architecture = parts.members.front().architecture();
+  if (architecture.kind != NetworkKind::layers) return;
+  if (!workload::layer_feature_version(architecture.layer_features)) {
+    refuse_parts(fmt::format("its networks see {} features of a layer, and layers have {}. Train the model again",
+                             architecture.layer_features, workload::layer_features().size()));
+  }
+  for (const dataset::Context& each : parts.training_contexts) {
+    if (each.layers.empty()) refuse_parts(fmt::format("context '{}' has no layers", printable(each.name)));
+    require_count("features of the layers of context '" + printable(each.name) + "'", each.layers.features.cols(),
+                  static_cast<std::size_t>(architecture.layer_features));
+  }
+}
+
 void require_consistent(const Model::Parts& parts) {
   const auto& context = parts.context_scaler;
   const auto& objective = parts.objective_scaler;
@@ -65,6 +80,7 @@ void require_consistent(const Model::Parts& parts) {
     require_count("features of context '" + each.name + "'", each.features.size(), each.feature_names.size());
   }
   if (parts.members.empty()) refuse_parts("it has no network");
+  require_layers(parts);
   std::vector<std::int64_t> levels;
   for (const space::Parameter& parameter : parts.space.parameters()) {
     levels.push_back(static_cast<std::int64_t>(parameter.level_count()));
@@ -74,10 +90,8 @@ void require_consistent(const Model::Parts& parts) {
     if (architecture.kind != parts.members.front().architecture().kind)
       refuse_parts("its networks are of different kinds");
     if (architecture.level_counts != levels) refuse_parts("a network was made for other parameters than the space has");
-    if (architecture.kind == NetworkKind::layers &&
-        architecture.layer_features != std::ssize(workload::layer_features())) {
-      refuse_parts(fmt::format("its networks see {} features of a layer, and layers have {}. Train the model again",
-                               architecture.layer_features, workload::layer_features().size()));
+    if (architecture.layer_features != parts.members.front().architecture().layer_features) {
+      refuse_parts("its networks see different features of a layer");
     }
     if (architecture.context_size != parts.members.front().architecture().context_size) {
       refuse_parts("some of its networks see the application and some do not");
@@ -179,8 +193,16 @@ std::vector<Eigen::VectorXf> Model::views_of(const dataset::Context& context) co
 
 bool Model::sees_layers() const { return parts_.members.front().architecture().kind == NetworkKind::layers; }
 
+dataset::LayerList Model::seen_layers(const dataset::Context& context) const {
+  const Architecture& architecture = parts_.members.front().architecture();
+  HINDSIGHT_EXPECT(sees_layers());
+  if (context.layers.empty()) return {};
+  HINDSIGHT_EXPECT(context.layers.features.cols() >= architecture.layer_features);
+  return {.features = context.layers.features.leftCols(architecture.layer_features), .repeats = context.layers.repeats};
+}
+
 bool Model::seen_alike(const dataset::Context& a, const dataset::Context& b) const {
-  if (sees_layers()) return a.layers == b.layers;
+  if (sees_layers()) return seen_layers(a) == seen_layers(b);
   return views_of(a) == views_of(b);
 }
 
@@ -210,7 +232,8 @@ PreparedContext Model::prepare(const dataset::Context& context) const {
                               printable(context.name)));
     }
     auto& terms = prepared.views.emplace_back();
-    for (const Network& member : parts_.members) terms.push_back(member.prepare(context.layers));
+    const dataset::LayerList layers = seen_layers(context);
+    for (const Network& member : parts_.members) terms.push_back(member.prepare(layers));
     prepared.typical_score = typical_score(prepared);
     return prepared;
   }

@@ -94,15 +94,31 @@ void require_versions(const Json& json, int format_version) {
     refuse(fmt::format("the model encodes designs by version {}, this program by version {}. Train it again", version,
                        kEncodingVersion));
   }
-  if (format_version >= 5) {
-    if (const std::int64_t version = integer_of(json, "layer_feature_version");
-        version != workload::kLayerFeatureVersion) {
-      refuse(
-          fmt::format("the model sees layers by version {} of their features, this program by version {}. Train it "
-                      "again",
-                      version, workload::kLayerFeatureVersion));
-    }
+  if (format_version < 5) return;
+  if (const std::int64_t version = integer_of(json, "layer_feature_version");
+      version < 1 || version > workload::kLayerFeatureVersion) {
+    refuse(
+        fmt::format("the model sees layers by version {} of their features, this program knows versions 1 to {}. "
+                    "Train it again, or use the program that wrote it",
+                    version, workload::kLayerFeatureVersion));
   }
+}
+/// Networks by layers see the features of the version that the file names.
+void require_features(const Json& json, const std::vector<Architecture>& architectures) {
+  for (const Architecture& architecture : architectures) {
+    if (architecture.kind != NetworkKind::layers) continue;
+    const auto version = static_cast<int>(integer_of(json, "layer_feature_version"));
+    const std::size_t count = workload::layer_feature_count(version);
+    if (architecture.layer_features == static_cast<std::int64_t>(count)) continue;
+    refuse(fmt::format("a network sees {} features of a layer, and version {} of them has {}",
+                       architecture.layer_features, version, count));
+  }
+}
+/// What model_text() writes: of networks that see no layers the present one.
+int feature_version(const Model& model) {
+  const Architecture& architecture = model.parts().members.front().architecture();
+  if (architecture.kind != NetworkKind::layers) return workload::kLayerFeatureVersion;
+  return workload::layer_feature_version(architecture.layer_features).value();
 }
 
 Json calibration_json(const ErrorCalibration& calibration) {
@@ -154,7 +170,7 @@ std::string model_text(const Model& model) {
   for (const dataset::ValueScale scale : constraint.value_scales) scale_names.push_back(dataset::to_string(scale));
   Json json = {
       {"encoding_version", kEncodingVersion},
-      {"layer_feature_version", workload::kLayerFeatureVersion},
+      {"layer_feature_version", feature_version(model)},
       {"space",
        {{"name", parts.space.name()},
         {"hash", parts.space.definition_hash()},
@@ -248,6 +264,7 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   parts.error_calibration = calibration_of(json);
   for (const Json& member : list_of(json, "members"))
     result.architectures.push_back(architecture_of(member, format_version));
+  require_features(json, result.architectures);
   return result;
 }
 

@@ -56,7 +56,7 @@ class Learnt {
 
   /// S * U of novelty.h, its root.
   [[nodiscard]] double distance(const dataset::Context& application) const {
-    const Eigen::MatrixXd layers = standard(application.layers).cast<double>().transpose();
+    const Eigen::MatrixXd layers = standard(model_.seen_layers(application)).cast<double>().transpose();
     const Eigen::RowVectorXd squares = layers.cwiseProduct(covariance_.solve(layers)).colwise().sum();
     const Eigen::RowVectorXd far = (squares / static_cast<double>(layers.rows())).cwiseMax(0).cwiseSqrt();
     return std::sqrt(far.dot(shares(application.layers)) * disagreement(application));
@@ -184,7 +184,7 @@ std::vector<Novelty> novelties(const Model& model, const std::vector<dataset::Co
     if (usual.empty()) usual = learnt.usual();
     Novelty novelty{.application = application.name,
                     .distance = learnt.distance(application),
-                    .nearest_layer = learnt.nearest(application.layers, std::nullopt)};
+                    .nearest_layer = learnt.nearest(model.seen_layers(application), std::nullopt)};
     const auto farther =
         std::count_if(usual.begin(), usual.end(), [&](double one) { return one > novelty.nearest_layer; });
     if (!usual.empty()) novelty.nearer_than = static_cast<double>(farther) / static_cast<double>(usual.size());

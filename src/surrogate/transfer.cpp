@@ -217,7 +217,11 @@ std::string scores_text(const std::vector<TransferScore>& scores) {
 void add_contexts(Model::Parts& parts, const Model& base, const dataset::Dataset& data) {
   for (const dataset::Context& context : contexts_with_rows(data)) {
     const auto known = std::ranges::find(parts.training_contexts, context.name, &dataset::Context::name);
-    if (known == parts.training_contexts.end()) parts.training_contexts.push_back(context);
+    if (known == parts.training_contexts.end()) {
+      parts.training_contexts.push_back(context);
+      const bool by_layers = parts.members.front().architecture().kind == NetworkKind::layers;
+      if (by_layers) parts.training_contexts.back().layers = base.seen_layers(context);
+    }
     dataset::ObjectiveScaler& scaler = parts.objective_scaler;
     if (std::ranges::find(scaler.context_names, context.name) != scaler.context_names.end()) continue;
     const auto scale = scale_of(base, context);

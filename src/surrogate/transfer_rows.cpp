@@ -30,7 +30,7 @@ Codes codes_of(const Network& network) {
 /// An application as a head sees it: its layers, or its scaled features as a single one.
 dataset::LayerList seen(const Model& base, const dataset::Context& context) {
   const Architecture& architecture = base.parts().members.front().architecture();
-  if (architecture.kind == NetworkKind::layers) return context.layers;
+  if (architecture.kind == NetworkKind::layers) return base.seen_layers(context);
   dataset::LayerList one{.features = Eigen::MatrixXf(1, architecture.context_size),
                          .repeats = Eigen::VectorXf::Ones(1)};
   if (architecture.context_size > 0) {

@@ -2,15 +2,18 @@
 #include "hindsight/workload/layer_features.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "hindsight/core/error.h"
 
 namespace hindsight::workload {
 namespace {
 
-/// A layer and what ran before it.
+/// A layer and its network around it.
 struct Place {
   const GemmLayer& layer;
-  double earlier_weight_bytes = 0, previous_output_bytes = 0;
+  double earlier_weight_bytes = 0, previous_output_bytes = 0, most_handed_over_bytes = 0;
   bool last = false;
 };
 
@@ -64,8 +67,23 @@ const std::vector<LayerFormula>& features() {
        [](const Place& p) { return p.layer.m == 1 ? 1.0 : 0.0; }},
       {{"last", "1 for the last layer: its output leaves the chip."},
        [](const Place& p) { return p.last ? 1.0 : 0.0; }},
+      {{"log2_most_handed_over_bytes", "The most that any layer of the network hands over to another."},
+       [](const Place& p) { return log2_above(p.most_handed_over_bytes); }},
   };
   return table;
+}
+
+/// The largest tensor that a network makes for itself: inputs but for its own, outputs but for its own, and operands
+/// made at run time of all repeats. A layer that is repeated hands over to itself.
+double most_handed_over_bytes(const std::vector<GemmLayer>& layers) {
+  double most = 0;
+  for (const GemmLayer& layer : layers) {
+    const bool repeated = layer.repeat > 1;
+    if (repeated || &layer != &layers.front()) most = std::max(most, layer.input_bytes);
+    if (repeated || &layer != &layers.back()) most = std::max(most, layer.output_bytes);
+    if (layer.weights_are_activations) most = std::max(most, layer.weight_bytes * static_cast<double>(layer.repeat));
+  }
+  return most;
 }
 
 }  // namespace
@@ -79,14 +97,30 @@ const std::vector<LayerFeature>& layer_features() {
   return all_meanings;
 }
 
+std::size_t layer_feature_count(int version) {
+  /// Of each version.
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 22};
+  HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == features().size());
+  return counts.at(static_cast<std::size_t>(version) - 1);
+}
+
+std::optional<int> layer_feature_version(std::int64_t count) {
+  for (int version = 1; version <= kLayerFeatureVersion; ++version) {
+    if (static_cast<std::int64_t>(layer_feature_count(version)) == count) return version;
+  }
+  return std::nullopt;
+}
+
 LayerTable layer_table(const std::vector<GemmLayer>& layers) {
   LayerTable table;
   const std::size_t width = features().size();
+  const double most = most_handed_over_bytes(layers);
   double earlier = 0, previous = 0;
   for (const GemmLayer& layer : layers) {
     const Place place{.layer = layer,
                       .earlier_weight_bytes = earlier,
                       .previous_output_bytes = previous,
+                      .most_handed_over_bytes = most,
                       .last = &layer == &layers.back()};
     std::vector<double> row;
     for (const LayerFormula& feature : features()) row.push_back(feature.compute(place));

@@ -14,9 +14,9 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
-#include "hindsight/core/hash.h"
 #include "hindsight/core/random.h"
 #include "repository.h"
+#include "surrogate/model_pieces.h"
 #include "surrogate/small_model.h"
 #include "temporary_folder.h"
 
@@ -24,7 +24,12 @@ namespace hindsight::surrogate {
 namespace {
 
 namespace fs = std::filesystem;
+using test::Pieces;
+using test::sealed;
 using test::small_parts;
+using test::take_apart;
+using test::with_description;
+using test::with_length;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -55,43 +60,6 @@ class ModelFile : public ::testing::Test {
   hindsight::test::TemporaryFolder temporary_;
   fs::path folder_ = temporary_.path(), file_ = folder_ / "surrogate.safetensors";
 };
-
-/// A header and data as the published layout has them, for making files with valid checksums.
-struct Pieces {
-  nlohmann::ordered_json header;
-  std::string data;
-};
-Pieces take_apart(const std::string& bytes) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  return {nlohmann::ordered_json::parse(bytes.substr(8, length)), bytes.substr(8 + length)};
-}
-std::string with_length(const std::string& header, const std::string& data) {
-  std::string bytes(8, '\0');
-  const std::uint64_t length = header.size();
-  std::memcpy(bytes.data(), &length, sizeof length);
-  return bytes + header + data;
-}
-/// Checksums as the writer makes them, so that only the change under test is wrong.
-std::string sealed(std::string header, const std::string& data) {
-  const std::string key = R"("header_sha256":")";
-  const std::size_t at = header.find(key) + key.size();
-  header.replace(at, 64, 64, '0');
-  header.replace(at, 64, sha256_hex(header));
-  return with_length(header, data);
-}
-std::string sealed(Pieces pieces) {
-  pieces.header["__metadata__"]["data_sha256"] = sha256_hex(pieces.data);
-  return sealed(pieces.header.dump(), pieces.data);
-}
-/// Changes the model's description inside the metadata.
-std::string with_description(const std::string& bytes, const std::function<void(nlohmann::ordered_json&)>& change) {
-  Pieces pieces = take_apart(bytes);
-  auto model = nlohmann::ordered_json::parse(pieces.header["__metadata__"]["model"].get<std::string>());
-  change(model);
-  pieces.header["__metadata__"]["model"] = model.dump();
-  return sealed(std::move(pieces));
-}
 
 void expect_same(const Model::Parts& a, const Model::Parts& b) {
   EXPECT_EQ(a.space.definition_hash(), b.space.definition_hash());

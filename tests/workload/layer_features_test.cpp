@@ -58,6 +58,44 @@ TEST(LayerFeatures, AreLogarithmsOfSizesAndKnowWhatRanBefore) {
   EXPECT_EQ(feature(table, 2, "last"), 1);
 }
 
+/// Bytes from their logarithm and back.
+constexpr double kBytes = 1e-6;
+
+TEST(LayerFeatures, TheMostHandedOverIsOfTheWholeNetworkWithoutItsOwnInputAndOutput) {
+  const auto most = [](const std::vector<GemmLayer>& layers) {
+    const LayerTable table = layer_table(layers);
+    const double first = feature(table, 0, "log2_most_handed_over_bytes");
+    for (std::size_t i = 1; i < table.rows(); ++i) {
+      EXPECT_EQ(feature(table, i, "log2_most_handed_over_bytes"), first) << "one for all layers";
+    }
+    return std::exp2(first) - 1;
+  };
+  const GemmLayer wide_input = fully_connected(8, 16, 512), middle = fully_connected(8, 64, 16),
+                  wide_output = fully_connected(8, 1024, 64);
+  EXPECT_NEAR(most({wide_input, middle, wide_output}), 8 * 64, kBytes);
+  EXPECT_NEAR(most({wide_input}), 0, kBytes) << "it hands over nothing";
+  GemmLayer repeated = wide_input;
+  repeated.repeat = 2;
+  EXPECT_NEAR(most({repeated, middle, wide_output}), 8 * 512, kBytes) << "to itself";
+  repeated = wide_output;
+  repeated.repeat = 2;
+  EXPECT_NEAR(most({wide_input, middle, repeated}), 8 * 1024, kBytes);
+  GemmLayer scores = fully_connected(8, 32, 64);
+  scores.weights_are_activations = true;
+  scores.repeat = 3;
+  EXPECT_NEAR(most({wide_input, middle, scores, wide_output}), 3 * 32 * 64, kBytes);
+}
+
+TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
+  EXPECT_EQ(layer_feature_count(kLayerFeatureVersion), layer_features().size());
+  EXPECT_EQ(layer_features()[layer_feature_count(1) - 1].name, "last");
+  EXPECT_EQ(layer_features()[layer_feature_count(2) - 1].name, "log2_most_handed_over_bytes");
+  EXPECT_EQ(layer_feature_version(21), 1);
+  EXPECT_EQ(layer_feature_version(22), 2);
+  EXPECT_EQ(layer_feature_version(20), std::nullopt);
+  EXPECT_EQ(layer_feature_version(-1), std::nullopt);
+}
+
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {
   GemmLayer layer = fully_connected(64, 8, 9 * 32);
   layer.kernel_height = layer.kernel_width = 3;

@@ -102,6 +102,8 @@ class Model {
   [[nodiscard]] PreparedContext prepare(const dataset::Context& context) const;
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, Heads heads, const PreparedContext& context,
                                            unsigned threads = 1) const;
+  /// What networks of kind `layers` see of an application: the features of the version that they were trained on.
+  [[nodiscard]] dataset::LayerList seen_layers(const dataset::Context& context) const;
   /// Whether predictions for both contexts agree in all but `objective` and `extrapolated`: two unseen ones do.
   [[nodiscard]] bool seen_alike(const dataset::Context& a, const dataset::Context& b) const;
   /// A prediction for a context that is seen alike, as one for `context`.

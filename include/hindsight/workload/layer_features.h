@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -9,8 +11,9 @@
 
 namespace hindsight::workload {
 
-/// Bumped whenever a feature is added, removed, reordered or computed differently.
-inline constexpr int kLayerFeatureVersion = 1;
+/// Bumped whenever features are added. They are only ever added behind the others, so that a surrogate of an older
+/// version finds its own among the first; one that is removed, reordered or computed differently makes it unreadable.
+inline constexpr int kLayerFeatureVersion = 2;
 
 struct LayerFeature {
   std::string_view name;
@@ -18,6 +21,10 @@ struct LayerFeature {
 };
 /// The features in order: logarithms of sizes to the base 2 (log2(1 + x) where x may be 0), and flags.
 [[nodiscard]] const std::vector<LayerFeature>& layer_features();
+/// How many features version 1, 2, ... to kLayerFeatureVersion has: the first ones of layer_features().
+[[nodiscard]] std::size_t layer_feature_count(int version);
+/// The version of which there are `count`, none where no version has so many.
+[[nodiscard]] std::optional<int> layer_feature_version(std::int64_t count);
 
 /// Layers as rows. Neighbours that are alike in every feature are one row with the sum of their repeats.
 struct LayerTable {
@@ -28,7 +35,9 @@ struct LayerTable {
 /// Of layers in execution order. Reads m, n, k, count, repeat, kernels, strides, the two flags, MACs and bytes of a
 /// layer: what logs keep of it. Four features are of the order: bytes of trained weights of all layers before, and up
 /// to this one (repeats counted), because weights that fit stay on the chip; the bytes that the layer before put out;
-/// and which layer is the last.
+/// and which layer is the last. One is of the whole network: the bytes of the largest tensor that it hands over from
+/// layer to layer (its own input and output left out, an operand made at run time taken with all its repeats), because
+/// memory that no activation needs has room for weights.
 [[nodiscard]] LayerTable layer_table(const std::vector<GemmLayer>& layers);
 
 }  // namespace hindsight::workload
