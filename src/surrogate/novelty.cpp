@@ -96,6 +96,7 @@ class Learnt {
     return {layers_.layers.rows.data(), std::ssize(layers_.layers.log_repeats), layers_.layers.features};
   }
   [[nodiscard]] InputMatrix standard(const dataset::LayerList& layers) const {
+    HINDSIGHT_EXPECT(layers.features.cols() == layers_.layers.features);
     return (layers.features.rowwise() - layers_.mean.transpose()).array().rowwise() /
            layers_.deviation.transpose().array();
   }
