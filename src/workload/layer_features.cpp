@@ -13,7 +13,7 @@ namespace {
 /// A layer and its network around it.
 struct Place {
   const GemmLayer& layer;
-  double earlier_weight_bytes = 0, previous_output_bytes = 0, most_handed_over_bytes = 0;
+  double earlier_weight_bytes = 0, previous_output_bytes = 0, most_handed_over_bytes = 0, all_weight_bytes = 0;
   bool last = false;
 };
 
@@ -69,6 +69,8 @@ const std::vector<LayerFormula>& features() {
        [](const Place& p) { return p.last ? 1.0 : 0.0; }},
       {{"log2_most_handed_over_bytes", "The most that any layer of the network hands over to another."},
        [](const Place& p) { return log2_above(p.most_handed_over_bytes); }},
+      {{"log2_all_weight_bytes", "Trained weights of the whole network."},
+       [](const Place& p) { return log2_above(p.all_weight_bytes); }},
   };
   return table;
 }
@@ -99,7 +101,7 @@ const std::vector<LayerFeature>& layer_features() {
 
 std::size_t layer_feature_count(int version) {
   /// Of each version.
-  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 22};
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == features().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }
@@ -115,12 +117,14 @@ LayerTable layer_table(const std::vector<GemmLayer>& layers) {
   LayerTable table;
   const std::size_t width = features().size();
   const double most = most_handed_over_bytes(layers);
-  double earlier = 0, previous = 0;
+  double earlier = 0, previous = 0, all = 0;
+  for (const GemmLayer& layer : layers) all += weight_bytes(layer) * static_cast<double>(layer.repeat);
   for (const GemmLayer& layer : layers) {
     const Place place{.layer = layer,
                       .earlier_weight_bytes = earlier,
                       .previous_output_bytes = previous,
                       .most_handed_over_bytes = most,
+                      .all_weight_bytes = all,
                       .last = &layer == &layers.back()};
     std::vector<double> row;
     for (const LayerFormula& feature : features()) row.push_back(feature.compute(place));

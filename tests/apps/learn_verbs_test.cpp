@@ -187,7 +187,7 @@ TEST_F(Learn, LeavesOutSyntheticNetworksThatNoLoggedDesignRuns) {
   const Outcome trained = hindsight(arguments);
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr(std::to_string(infeasible) + " of 12 workloads are left out"));
-  expect_one_line_error(train({"--workloads", "synthetic:13"}), 2, "has no workload 'synthetic1_s0_12_");
+  expect_one_line_error(train({"--workloads", "synthetic:13"}), 2, "has no workload 'synthetic2_s0_12_");
 }
 
 TEST_F(Learn, OffersTheNearestWorkload) {

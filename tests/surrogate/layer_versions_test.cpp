@@ -126,7 +126,7 @@ TEST(LayerVersions, AFileWhoseNetworksSeeAnotherVersionThanItSaysIsRefused) {
     return "accepted";
   };
   EXPECT_EQ(refused(1), "accepted");
-  EXPECT_THAT(refused(2), HasSubstr("a network sees 21 features of a layer, and version 2 of them has 22"));
+  EXPECT_THAT(refused(2), HasSubstr("a network sees 21 features of a layer, and version 2 of them has 23"));
   EXPECT_THAT(refused(0), HasSubstr("sees layers by version 0"));
   EXPECT_THAT(refused(3), HasSubstr("knows versions 1 to 2"));
 }
@@ -154,7 +154,7 @@ TEST(LayerVersions, NetworksOfNoVersionAndApplicationsOfAnotherAreRefused) {
   EXPECT_THAT(refusal(parts_of(kOld - 1)), HasSubstr("see 20 features of a layer"));
   Model::Parts parts = parts_of(kNow);
   parts.training_contexts[1] = application("beta", 2, kOld);
-  EXPECT_THAT(refusal(parts), HasSubstr("21 for features of the layers of context 'beta', not 22"));
+  EXPECT_THAT(refusal(parts), HasSubstr("21 for features of the layers of context 'beta', not 23"));
   parts.training_contexts[1].layers = {};
   EXPECT_THAT(refusal(parts), HasSubstr("context 'beta' has no layers"));
 }

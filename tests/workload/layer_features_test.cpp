@@ -53,6 +53,9 @@ TEST(LayerFeatures, AreLogarithmsOfSizesAndKnowWhatRanBefore) {
   EXPECT_EQ(feature(table, 2, "log2_earlier_weight_bytes"), std::log2(1 + 3 * 16 * 32))
       << "operands made at run time are no weights";
   EXPECT_EQ(feature(table, 2, "log2_weight_bytes_so_far"), std::log2(1 + 3 * 16 * 32 + 4 * 8));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(feature(table, i, "log2_all_weight_bytes"), std::log2(1 + 3 * 16 * 32 + 4 * 8)) << "of every layer";
+  }
   EXPECT_EQ(feature(table, 2, "one_row"), 1);
   EXPECT_EQ(feature(table, 1, "last"), 0);
   EXPECT_EQ(feature(table, 2, "last"), 1);
@@ -89,9 +92,10 @@ TEST(LayerFeatures, TheMostHandedOverIsOfTheWholeNetworkWithoutItsOwnInputAndOut
 TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
   EXPECT_EQ(layer_feature_count(kLayerFeatureVersion), layer_features().size());
   EXPECT_EQ(layer_features()[layer_feature_count(1) - 1].name, "last");
-  EXPECT_EQ(layer_features()[layer_feature_count(2) - 1].name, "log2_most_handed_over_bytes");
+  EXPECT_EQ(layer_features()[layer_feature_count(2) - 1].name, "log2_all_weight_bytes");
   EXPECT_EQ(layer_feature_version(21), 1);
-  EXPECT_EQ(layer_feature_version(22), 2);
+  EXPECT_EQ(layer_feature_version(23), 2);
+  EXPECT_EQ(layer_feature_version(22), std::nullopt);
   EXPECT_EQ(layer_feature_version(20), std::nullopt);
   EXPECT_EQ(layer_feature_version(-1), std::nullopt);
 }

@@ -64,9 +64,9 @@ TEST(SyntheticNetworks, DifferFromEachOther) {
 
 TEST(SyntheticNetworks, AreThoseOfThisVersionOfTheGenerator) {
   // When this is red the same seed gives other networks: raise kSyntheticVersion, then write the new digest here.
-  EXPECT_EQ(kSyntheticVersion, 1);
+  EXPECT_EQ(kSyntheticVersion, 2);
   EXPECT_EQ(sha256_hex(definitions(load_networks("synthetic:20"))),
-            "c0d454a7f759f549ebd5daf2cbcd4713f7f1734ee3633659df037bfab9c39aea");
+            "b1c66547fe63a12c55e6ed2d8c50395b219d635d425ae19eed9184f9e337a3da");
 }
 
 TEST(SyntheticNetworks, AreOfEveryFamilyInItsShare) {
@@ -116,6 +116,28 @@ TEST(SyntheticNetworks, CoverSixDecadesOfWorkAndOfWeights) {
   EXPECT_TRUE(std::any_of(networks.begin(), networks.end(), [](const Network& one) { return one.batch() == 1; }));
 }
 
+TEST(SyntheticNetworks, OftenListTheirLayersOneByOneAndNeverManyOfThem) {
+  // Half of them by a coin; of those some have no two layers that are alike, or too many layers.
+  int one_by_one = 0, together = 0;
+  for (const Network& network : three_hundred()) {
+    std::set<std::string> distinct;
+    bool repeats = false;
+    for (Layer layer : network.layers()) {
+      repeats = repeats || layer.repeat > 1;
+      layer.name = "one";
+      distinct.insert(Network("one", "", "", false, 1, {layer}, {}).canonical_definition());
+    }
+    if (distinct.size() < network.layers().size()) {
+      ++one_by_one;
+      EXPECT_LE(network.layers().size(), 64U) << network.name();
+    } else if (repeats) {
+      ++together;
+    }
+  }
+  EXPECT_GE(one_by_one, 60);
+  EXPECT_GE(together, 60);
+}
+
 /// A layer as a mapper sees it, without what makes the match rarer still (stride, extent of the kernel).
 using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>;
 
@@ -148,8 +170,8 @@ Overlap overlap(const Network& network, const std::set<Shape>& synthetic) {
 
 TEST(SyntheticNetworks, ShareFewLayersWithTheShippedNetworks) {
   // [chosen] A model of synthetic networks must not have seen the shipped ones: nine of ten layers are new to it on
-  // average. Found with 300: 7 % of the distinct layers, 5 % of the MACs; most in MobileNetV3 (26 %), whose
-  // squeeze-and-excitation layers are tiny products of one row that many networks have.
+  // average. Found with 300: 6 % of the distinct layers, 5 % of the MACs; most in m5 (22 %), a detector on a narrow
+  // MobileNetV2, whose pointwise convolutions others have too.
   constexpr double kMostOnAverage = 0.1, kMostOfOne = 0.3;
   std::set<Shape> synthetic;
   for (const Network& network : three_hundred()) synthetic.merge(shapes_of(network));
@@ -171,7 +193,7 @@ TEST(SyntheticNetworks, ShareFewLayersWithTheShippedNetworks) {
 
 TEST(SyntheticNetworks, NoneIsMadeOfAShippedNetworksLayers) {
   // [chosen] Between one synthetic and one shipped network: at most a quarter of the distinct layers of either occur in
-  // the other. Found: 1 of the 6 distinct layers of BERT, its pooler; networks of fewer than four are not counted.
+  // the other. Found: 18 %, of a mobile network in SSDLite; networks of fewer than four are not counted.
   constexpr double kMostOfEither = 0.25;
   constexpr std::size_t kFewestLayers = 4;
   double most = 0;
@@ -197,11 +219,11 @@ TEST(SyntheticNames, ExpandToTheNamesOfTheirNetworks) {
   const std::vector<std::string> names = names_of("synthetic:3@7");
   ASSERT_EQ(names.size(), 3U);
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(load_network(names[i]).name(), names[i]);
-  EXPECT_TRUE(names[2].starts_with("synthetic1_s7_2_")) << names[2];
+  EXPECT_TRUE(names[2].starts_with("synthetic2_s7_2_")) << names[2];
   EXPECT_EQ(load_networks("m6,synthetic:3@7,synthetic:2@7").size(), 4U) << "each network once";
-  EXPECT_EQ(synthetic_family_of("synthetic1_s0_4_encoder_decoder"), "encoder_decoder");
+  EXPECT_EQ(synthetic_family_of("synthetic2_s0_4_encoder_decoder"), "encoder_decoder");
   EXPECT_EQ(synthetic_family_of("mobilenet_v2"), std::nullopt);
-  EXPECT_EQ(synthetic_family_of("synthetic1_s0_4_mlp.yaml"), std::nullopt) << "a file";
+  EXPECT_EQ(synthetic_family_of("synthetic2_s0_4_mlp.yaml"), std::nullopt) << "a file";
 }
 
 TEST(SyntheticNames, RefuseWhatIsNoSet) {
@@ -215,10 +237,10 @@ TEST(SyntheticNames, RefuseWhatIsNoSet) {
 }
 
 TEST(SyntheticNames, RefuseNetworksThatThisVersionDoesNotMake) {
-  EXPECT_THAT(message_of("synthetic2_s0_3_mlp"), HasSubstr("version 2 of the generator, this is version 1"));
+  EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("version 1 of the generator, this is version 2"));
   const std::string name = synthetic_names("synthetic:1")[0];
-  EXPECT_THAT(message_of("synthetic1_s0_0_nothing"), HasSubstr("Did you mean '" + name + "'?"));
-  EXPECT_THAT(message_of("synthetic1_s0_99999_mlp"), HasSubstr("numbers in 0..9999"));
+  EXPECT_THAT(message_of("synthetic2_s0_0_nothing"), HasSubstr("Did you mean '" + name + "'?"));
+  EXPECT_THAT(message_of("synthetic2_s0_99999_mlp"), HasSubstr("numbers in 0..9999"));
   try {
     (void)load_network("synthetic:4");
     ADD_FAILURE() << "no error";

@@ -35,9 +35,10 @@ struct LayerTable {
 /// Of layers in execution order. Reads m, n, k, count, repeat, kernels, strides, the two flags, MACs and bytes of a
 /// layer: what logs keep of it. Four features are of the order: bytes of trained weights of all layers before, and up
 /// to this one (repeats counted), because weights that fit stay on the chip; the bytes that the layer before put out;
-/// and which layer is the last. One is of the whole network: the bytes of the largest tensor that it hands over from
+/// and which layer is the last. Two are of the whole network: the bytes of the largest tensor that it hands over from
 /// layer to layer (its own input and output left out, an operand made at run time taken with all its repeats), because
-/// memory that no activation needs has room for weights.
+/// memory that no activation needs has room for weights; and the bytes of all trained weights, by which the share of
+/// them that finds room is a smooth function of any layer, however many layers there are.
 [[nodiscard]] LayerTable layer_table(const std::vector<GemmLayer>& layers);
 
 }  // namespace hindsight::workload

@@ -49,22 +49,34 @@ std::int64_t draw_vocabulary(Draw& draw) {
   return draw.size(1000, 260'000, padded ? 64 : 1);
 }
 
-/// All blocks: `queries` tokens against `keys` keys.
-void add_blocks(NetworkBuilder& builder, const Transformer& shape, std::int64_t queries, std::int64_t keys) {
+/// [chosen] More blocks than these are always one that is repeated: six layers each.
+constexpr std::int64_t kMostBlocksApart = 10;
+
+/// `blocks` of them, as one that is repeated: `queries` tokens against `keys` keys.
+void add_repeated_block(NetworkBuilder& builder, const Transformer& shape, std::int64_t queries, std::int64_t keys,
+                        std::int64_t blocks, const std::string& prefix) {
   const std::int64_t width = shape.width(), key_width = shape.kv_heads * shape.head_dim;
-  const std::int64_t blocks = shape.blocks;
-  builder.fully_connected("attention.query", queries, width, width, Channel::plain, blocks);
-  builder.fully_connected("attention.key_value", queries, width, key_width, Channel::plain, 2 * blocks);
-  builder.attention("attention", {.repeat = blocks,
+  builder.fully_connected(prefix + "attention.query", queries, width, width, Channel::plain, blocks);
+  builder.fully_connected(prefix + "attention.key_value", queries, width, key_width, Channel::plain, 2 * blocks);
+  builder.attention(prefix + "attention", {.repeat = blocks,
                                   .heads = shape.heads,
                                   .kv_heads = shape.kv_heads,
                                   .queries = queries,
                                   .keys = keys,
                                   .head_dim = shape.head_dim});
-  builder.fully_connected("attention.output", queries, width, width, Channel::plain, blocks);
-  builder.fully_connected("feed_forward.up", queries, width, shape.feed_forward, Channel::plain,
+  builder.fully_connected(prefix + "attention.output", queries, width, width, Channel::plain, blocks);
+  builder.fully_connected(prefix + "feed_forward.up", queries, width, shape.feed_forward, Channel::plain,
                           shape.gated ? 2 * blocks : blocks);
-  builder.fully_connected("feed_forward.down", queries, shape.feed_forward, width, Channel::plain, blocks);
+  builder.fully_connected(prefix + "feed_forward.down", queries, shape.feed_forward, width, Channel::plain, blocks);
+}
+
+/// All blocks, one after the other where they are few.
+void add_blocks(NetworkBuilder& builder, const Transformer& shape, std::int64_t queries, std::int64_t keys) {
+  const bool apart = shape.blocks <= kMostBlocksApart;
+  if (!apart) add_repeated_block(builder, shape, queries, keys, shape.blocks, "");
+  for (std::int64_t block = 1; apart && block <= shape.blocks; ++block) {
+    add_repeated_block(builder, shape, queries, keys, 1, fmt::format("block{}.", block));
+  }
 }
 
 /// Norms (a scale each: two per block and one at the end) and a table of `embedded` rows.
@@ -139,19 +151,21 @@ Blueprint draw_decode(Draw& draw) {
 
 Blueprint draw_recurrent(Draw& draw) {
   const auto gates = draw.pick<std::int64_t>({3, 4});  // of a GRU, of an LSTM
-  const std::int64_t layers = draw.size(1, 10);
+  const std::int64_t layers = draw.between(1, 10);
   const std::int64_t hidden = draw.channels(32, 4096);
   const std::int64_t projected = draw.chance(35) ? rounded_channels(static_cast<double>(hidden) / 2) : 0;
   // Gates that do not read the state before (QRNN, SRU) are one product over all steps; the others are one step.
   const bool all_steps = draw.chance(50);
   const std::int64_t rows = all_steps ? draw.size(8, 2048, 8) : 1;
+  const bool apart = !all_steps && draw.chance(50);  // the products of input and state, which gates add up
   const std::int64_t state = projected > 0 ? projected : hidden;
   std::int64_t input = draw.size(16, 1024, 8);
   NetworkBuilder builder({}, Border::none);
   for (std::int64_t layer = 0; layer < layers; ++layer) {
-    const std::int64_t reduction = all_steps ? input : input + state;
+    const std::int64_t reduction = all_steps || apart ? input : input + state;
     const std::string name = fmt::format("layer{}", layer + 1);
     builder.fully_connected(name + ".gates", rows, reduction, gates * hidden, Channel::bias);
+    if (apart) builder.fully_connected(name + ".state", rows, state, gates * hidden, Channel::plain);
     if (projected > 0) builder.fully_connected(name + ".projection", rows, hidden, projected, Channel::plain);
     input = state;
   }

@@ -28,6 +28,10 @@ struct Bounds {
 };
 constexpr Bounds kMaps{.most_macs = 3e11, .most_weight_bytes = 1e9};
 constexpr Bounds kTokens{.most_macs = 2e13, .most_weight_bytes = 1.2e10};
+/// [chosen] Half of the networks list their layers one by one in execution order, as importers see them: only there does
+/// a learner see at which layer a memory is full. Long ones stay short.
+constexpr int kOneByOnePercent = 50;
+constexpr std::size_t kMostOneByOne = 64;
 constexpr std::int64_t kLargestBatch = 64;  ///< [chosen] beyond, only m grows
 
 struct Maker {
@@ -39,14 +43,14 @@ struct Maker {
 /// [chosen] Shares: half of the networks see, half read, listen or rank; where requests can be collected, more are
 /// batched.
 constexpr std::array<SyntheticFamily, 7> kFamilies{{
-    {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 22},
+    {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 20},
     {"mobile", "Inverted residuals (expand, depthwise, project), some fused or with squeeze; classifiers, detectors.",
-     20},
-    {"encoder_decoder", "2 to 5 levels down and up again, with skips; dense or depthwise separable.", 12},
-    {"prefill", "Transformers over all their tokens: prompts, text encoders, image patches.", 16},
-    {"decode", "Transformers that make one token (or verify up to 8) against a context.", 12},
-    {"recurrent", "Gates of 1 to 10 layers, one step at a time or over all steps where gates read no state.", 9},
-    {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 9},
+     18},
+    {"encoder_decoder", "2 to 5 levels down and up again, with skips; dense or depthwise separable.", 11},
+    {"prefill", "Transformers over all their tokens: prompts, text encoders, image patches.", 14},
+    {"decode", "Transformers that make one token (or verify up to 8) against a context.", 10},
+    {"recurrent", "Gates of 1 to 10 layers, one step at a time or over all steps where gates read no state.", 15},
+    {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 12},
 }};
 constexpr std::array<Maker, kFamilies.size()> kMakers{{
     {draw_convolutional, kMaps, 25},
@@ -98,7 +102,7 @@ bool within_bounds(const Totals& totals, const Bounds& bounds) {
          totals.weight_bytes <= bounds.most_weight_bytes;
 }
 
-/// The parts of "synthetic1_s0_17_mobile". A file of such a name, with its ending or folder, is a file.
+/// The parts of "synthetic2_s0_17_mobile". A file of such a name, with its ending or folder, is a file.
 struct NameParts {
   std::int64_t version = 0, seed = 0, index = 0;
   std::string_view family;
@@ -166,8 +170,9 @@ Network synthetic_network(std::uint64_t seed, std::uint64_t index) {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     const std::int64_t batch = draw.chance(maker.batched_percent) ? draw.power_of_two(2, kLargestBatch) : 1;
     Blueprint blueprint = maker.draw(draw);
-    Network network(name_of(seed, index), blueprint.what, source, false, batch, merged(blueprint.layers),
-                    std::move(blueprint.extra));
+    const bool one_by_one = draw.chance(kOneByOnePercent) && blueprint.layers.size() <= kMostOneByOne;
+    Network network(name_of(seed, index), blueprint.what, source, false, batch,
+                    one_by_one ? std::move(blueprint.layers) : merged(blueprint.layers), std::move(blueprint.extra));
     if (within_bounds(network.totals(), maker.bounds)) return network;
   }
   throw ContractViolation("no synthetic network within the bounds");
