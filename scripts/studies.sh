@@ -82,7 +82,7 @@ train() {
 cool=(--max peak_power_w=2.5)
 [ "${TECHNOLOGY:-}" != 22nm ] || cool=()
 
-# Of 300 networks a step sees 32, more rows of each and more often; two networks that agree say as much as three.
+# Of 300 networks a step sees 32, and twice as many rows as the recipe has; two networks of an ensemble rank as three do.
 many=(--set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2)
 
 step_any() {

@@ -181,7 +181,7 @@ class Loader {
     }
     for (const std::string& name : selection_.workloads) {
       const auto index = position_of(names, name);
-      if (!index) refuse(fmt::format("has no workload '{}'.{}", printable(name), did_you_mean(name, names)));
+      if (!index) refuse(fmt::format("has no workload '{}'.{}", printable(name), in_place_of(name, names)));
       if (std::find(wanted_.begin(), wanted_.end(), *index) == wanted_.end()) wanted_.push_back(*index);
     }
     for (std::size_t position = 0; position < wanted_.size(); ++position) {

@@ -11,6 +11,7 @@
 #include "hindsight/core/scratch_folder.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
+#include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/copy.h"
@@ -146,7 +147,7 @@ void require_workloads(const Selection& selection, const std::vector<Path>& logs
   for (const std::string& name : selection.workloads) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("{}: has no workload '{}'.{}", shown(logs), printable(name), did_you_mean(name, known)));
+                fmt::format("{}: has no workload '{}'.{}", shown(logs), printable(name), in_place_of(name, known)));
   }
 }
 

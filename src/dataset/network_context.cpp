@@ -1,12 +1,16 @@
 /// Context features and layers of a network, as a sweep logs them.
 #include "hindsight/dataset/network_context.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/text.h"
 #include "hindsight/workload/context.h"
 #include "hindsight/workload/layer_features.h"
+#include "hindsight/workload/synthetic.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -106,6 +110,19 @@ LayerList logged_layers(const std::string& layers_json) {
     layers.push_back(*layer);
   }
   return layers.empty() ? LayerList{} : layer_list(layers);
+}
+
+std::string in_place_of(std::string_view name, const std::vector<std::string>& known) {
+  const auto generator_of = [](std::string_view one) { return one.substr(0, one.find('_')); };
+  for (const std::string& other : known) {
+    if (!workload::synthetic_family_of(name) || !workload::synthetic_family_of(other)) continue;
+    if (generator_of(other) == generator_of(name)) continue;
+    return fmt::format(
+        " Its synthetic networks are of another version of the generator, e.g. '{}'. Leave out "
+        "--workloads to take all that it has, or sweep them again",
+        printable(other));
+  }
+  return did_you_mean(name, known);
 }
 
 }  // namespace hindsight::dataset

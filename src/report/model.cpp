@@ -52,21 +52,21 @@ constexpr std::size_t kMostNamed = 24;
 std::vector<std::pair<std::string, ContextCount>> named_counts(const dataset::Dataset& data,
                                                                const std::vector<ContextCount>& counts) {
   std::vector<std::pair<std::string, ContextCount>> named;
-  std::map<std::string, std::pair<std::size_t, ContextCount>> families;
+  std::map<std::string, std::pair<std::size_t, ContextCount>> groups;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto family = workload::synthetic_family_of(data.contexts[i].name);
-    if (!family || counts.size() <= kMostNamed) {
+    const auto group = workload::synthetic_group_of(data.contexts[i].name);
+    if (!group || counts.size() <= kMostNamed) {
       named.emplace_back(data.contexts[i].name, counts[i]);
       continue;
     }
-    auto& [networks, sum] = families[std::string(*family)];
+    auto& [networks, sum] = groups[*group];
     ++networks;
     sum.rows += counts[i].rows;
     sum.feasible += counts[i].feasible;
     sum.trained += counts[i].trained;
   }
-  for (const auto& [family, entry] : families) {
-    named.emplace_back(fmt::format("{} synthetic {}", entry.first, family), entry.second);
+  for (const auto& [group, entry] : groups) {
+    named.emplace_back(fmt::format("{} {}", entry.first, group), entry.second);
   }
   return named;
 }

@@ -172,8 +172,7 @@ std::vector<WorkloadGroup> grouped(const std::vector<sweep::WorkloadCounts>& wor
                           }) <= kMostOthers;
   std::vector<WorkloadGroup> groups;
   for (const sweep::WorkloadCounts& counts : workloads) {
-    const auto family = workload::synthetic_family_of(counts.name);
-    const std::string name = family ? "synthetic " + std::string(*family) : others_fit ? counts.name : "others";
+    const std::string name = workload::synthetic_group_of(counts.name).value_or(others_fit ? counts.name : "others");
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const WorkloadGroup& one) { return one.sum.name == name; });
     if (group == groups.end()) {

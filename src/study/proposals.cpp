@@ -138,6 +138,11 @@ std::optional<workload::Network> network_of(const Application& application) {
   }
 }
 
+/// Whether a network still is the application that the model knows: its layers, as far as the model sees them.
+bool seen_alike(const surrogate::Model& model, const dataset::Context& network, const dataset::Context& application) {
+  return model.sees_layers() ? model.seen_alike(network, application) : network.layers == application.layers;
+}
+
 /// What no design can beat, per application: where the evaluator that the model learnt from bounds every factor of
 /// `quantity` (the objective, or a label) and the application is a network.
 std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, const surrogate::Model& model,
@@ -154,7 +159,7 @@ std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, c
   for (const Application& application : wanted) {
     auto& bound = bounds.emplace_back();
     const std::optional<workload::Network> network = network_of(application);
-    if (!network || dataset::context_of(*network).layers != application.context.layers) continue;
+    if (!network || !seen_alike(model, dataset::context_of(*network), application.context)) continue;
     bound = [evaluator, objective, network = *network](const optimize::LevelMatrix& levels) {
       Eigen::VectorXd product = Eigen::VectorXd::Ones(levels.rows());
       for (const dataset::Objective::Factor& factor : objective.factors) {

@@ -40,8 +40,8 @@ void require_layers(const Model::Parts& parts) {
   const Architecture& architecture = parts.members.front().architecture();
   if (architecture.kind != NetworkKind::layers) return;
   if (!workload::layer_feature_version(architecture.layer_features)) {
-    refuse_parts(fmt::format("its networks see {} features of a layer, and layers have {}. Train the model again",
-                             architecture.layer_features, workload::layer_features().size()));
+    refuse_parts(fmt::format("its networks see {} features of a layer, and no version of them has so many",
+                             architecture.layer_features));
   }
   for (const dataset::Context& each : parts.training_contexts) {
     if (each.layers.empty()) refuse_parts(fmt::format("context '{}' has no layers", printable(each.name)));

@@ -81,18 +81,18 @@ std::string calibration_section(const ErrorCalibration& calibration) {
 
 /// Applications of a model that sees them by their layers alone: many share one scale.
 std::string contexts_by_layers(const Model::Parts& parts) {
-  std::map<std::string, std::size_t> families;
+  std::map<std::string, std::size_t> groups;
   std::vector<std::string> names;
   Eigen::Index layers = 0;
   for (const dataset::Context& context : parts.training_contexts) {
     layers += context.layers.repeats.size();
-    if (const auto family = workload::synthetic_family_of(context.name)) {
-      ++families[std::string(*family)];
+    if (const auto group = workload::synthetic_group_of(context.name)) {
+      ++groups[*group];
     } else {
       names.push_back(cell(context.name));
     }
   }
-  for (const auto& [family, count] : families) names.push_back(fmt::format("{} synthetic {}", count, family));
+  for (const auto& [group, count] : groups) names.push_back(fmt::format("{} {}", count, group));
   return fmt::format("{} of {} layers: {}. Geometric mean of the objective over all of them: {:.4g}.\n",
                      counted(parts.training_contexts.size(), "application"),
                      with_commas(static_cast<std::uint64_t>(layers)), join(names, ", "),

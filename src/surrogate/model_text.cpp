@@ -88,27 +88,26 @@ void read_scales(Model::Parts& parts, const Json& json, int format_version) {
   parts.feasibility_learned = truth_of(json, "feasibility_learned");
 }
 
-/// Designs and layers must mean what they mean here.
-void require_versions(const Json& json, int format_version) {
+/// Designs must mean what they mean here.
+void require_encoding(const Json& json) {
   if (const std::int64_t version = integer_of(json, "encoding_version"); version != kEncodingVersion) {
     refuse(fmt::format("the model encodes designs by version {}, this program by version {}. Train it again", version,
                        kEncodingVersion));
   }
-  if (format_version < 5) return;
-  if (const std::int64_t version = integer_of(json, "layer_feature_version");
-      version < 1 || version > workload::kLayerFeatureVersion) {
-    refuse(
-        fmt::format("the model sees layers by version {} of their features, this program knows versions 1 to {}. "
-                    "Train it again, or use the program that wrote it",
-                    version, workload::kLayerFeatureVersion));
-  }
 }
 /// Networks by layers see the features of the version that the file names.
-void require_features(const Json& json, const std::vector<Architecture>& architectures) {
+void require_features(const Json& json, int format_version, const std::vector<Architecture>& architectures) {
+  if (format_version < 5) return;  // no network saw layers
+  const std::int64_t version = integer_of(json, "layer_feature_version");
   for (const Architecture& architecture : architectures) {
     if (architecture.kind != NetworkKind::layers) continue;
-    const auto version = static_cast<int>(integer_of(json, "layer_feature_version"));
-    const std::size_t count = workload::layer_feature_count(version);
+    if (version < 1 || version > workload::kLayerFeatureVersion) {
+      refuse(
+          fmt::format("the model sees layers by version {} of their features, this program knows versions 1 to {}. "
+                      "Train it again, or use the program that wrote it",
+                      version, workload::kLayerFeatureVersion));
+    }
+    const std::size_t count = workload::layer_feature_count(static_cast<int>(version));
     if (architecture.layer_features == static_cast<std::int64_t>(count)) continue;
     refuse(fmt::format("a network sees {} features of a layer, and version {} of them has {}",
                        architecture.layer_features, version, count));
@@ -215,7 +214,7 @@ std::string model_text(const Model& model) {
 
 ModelText parse_model_text(std::string_view text, int format_version) {
   const Json json = parse_bounded_json(text, "the model's description");
-  require_versions(json, format_version);
+  require_encoding(json);
   ModelText result{.parts = {.space = space_of(entry(json, "space")),
                              .objective_text = text_of(json, "objective"),
                              .constraint_names = texts_of(json, "constraints"),
@@ -264,7 +263,7 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   parts.error_calibration = calibration_of(json);
   for (const Json& member : list_of(json, "members"))
     result.architectures.push_back(architecture_of(member, format_version));
-  require_features(json, result.architectures);
+  require_features(json, format_version, result.architectures);
   return result;
 }
 

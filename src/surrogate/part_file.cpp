@@ -284,8 +284,8 @@ TrainResult join_parts(const dataset::Dataset& data, const TrainingPlan& plan,
   if (prepared.data_sha256 != first.data_sha256) {
     throw Error(
         ErrorKind::incompatible,
-        fmt::format("{}: learnt from other rows ({}) than the log has now ({}). Give the log as it was, or "
-                    "train the parts again",
+        fmt::format("{}: learnt from other rows ({}) than the log has now ({}). Give the log as it was, "
+                    "join with the program that trained, or train the parts again",
                     printable(files.front().string(), 100), brief(first.data_sha256), brief(prepared.data_sha256)));
   }
   const auto tables = tables_of(prepared);

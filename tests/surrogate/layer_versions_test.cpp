@@ -83,6 +83,7 @@ TEST(LayerVersions, AnOlderModelSeesTheFeaturesOfItsVersion) {
   EXPECT_NE(model.predict(levels, other).objective, as_old.objective) << "its last feature counts";
   EXPECT_TRUE(model.seen_alike(now, old));
   EXPECT_FALSE(model.seen_alike(now, other));
+  ASSERT_TRUE(layer_distance(model, now).has_value());
   EXPECT_EQ(layer_distance(model, now), layer_distance(model, old));
   const auto found = novelties(model, {now, old});
   ASSERT_EQ(found.size(), 2U);
@@ -105,6 +106,8 @@ TEST(LayerVersions, FilesKeepTheVersion) {
     const Model model(parts_of(features));
     save_model(model, folder.path() / "m.safetensors");
     const Model loaded = load_model(folder.path() / "m.safetensors");
+    const std::string version = std::to_string(*workload::layer_feature_version(features));
+    EXPECT_THAT(read_file(folder.path() / "m.safetensors"), HasSubstr(R"(\"layer_feature_version\":)" + version + ","));
     EXPECT_EQ(loaded.parts().members.front().architecture().layer_features, features);
     EXPECT_EQ(loaded.predict(levels, application("gamma", 7)).objective,
               model.predict(levels, application("gamma", 7)).objective);
@@ -128,7 +131,8 @@ TEST(LayerVersions, AFileWhoseNetworksSeeAnotherVersionThanItSaysIsRefused) {
   EXPECT_EQ(refused(1), "accepted");
   EXPECT_THAT(refused(2), HasSubstr("a network sees 21 features of a layer, and version 2 of them has 23"));
   EXPECT_THAT(refused(0), HasSubstr("sees layers by version 0"));
-  EXPECT_THAT(refused(3), HasSubstr("knows versions 1 to 2"));
+  EXPECT_THAT(refused(workload::kLayerFeatureVersion + 1),
+              HasSubstr("knows versions 1 to " + std::to_string(workload::kLayerFeatureVersion)));
 }
 
 TEST(LayerVersions, RowsOfTodayAdaptAnOlderModel) {

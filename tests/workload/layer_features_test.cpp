@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include "hindsight/core/files.h"
 #include "hindsight/workload/network.h"
+#include "repository.h"
 #include "tolerances.h"
 
 namespace hindsight::workload {
@@ -87,6 +89,16 @@ TEST(LayerFeatures, TheMostHandedOverIsOfTheWholeNetworkWithoutItsOwnInputAndOut
   scores.weights_are_activations = true;
   scores.repeat = 3;
   EXPECT_NEAR(most({wide_input, middle, scores, wide_output}), 3 * 32 * 64, kBytes);
+}
+
+TEST(LayerFeatures, StandInTheDocumentation) {
+  const std::string text = read_file(hindsight::test::repository() / "docs" / "workloads.md");
+  std::string table = "| feature | meaning |\n|:---|:---|\n";
+  for (const LayerFeature& one : layer_features()) {
+    table += "| `" + std::string(one.name) + "` | " + std::string(one.description) + " |\n";
+  }
+  EXPECT_NE(text.find(table), std::string::npos) << table;
+  EXPECT_NE(text.find("(`layer_table`), version " + std::to_string(kLayerFeatureVersion) + ";"), std::string::npos);
 }
 
 TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {

@@ -119,6 +119,7 @@ TEST(SyntheticNetworks, CoverSixDecadesOfWorkAndOfWeights) {
 TEST(SyntheticNetworks, OftenListTheirLayersOneByOneAndNeverManyOfThem) {
   // Half of them by a coin; of those some have no two layers that are alike, or too many layers.
   int one_by_one = 0, together = 0;
+  std::size_t longest_transformer = 0;
   for (const Network& network : three_hundred()) {
     std::set<std::string> distinct;
     bool repeats = false;
@@ -129,11 +130,14 @@ TEST(SyntheticNetworks, OftenListTheirLayersOneByOneAndNeverManyOfThem) {
     }
     if (distinct.size() < network.layers().size()) {
       ++one_by_one;
+      const bool transformer = network.name().ends_with("_prefill") || network.name().ends_with("_decode");
+      if (transformer) longest_transformer = std::max(longest_transformer, network.layers().size());
       EXPECT_LE(network.layers().size(), 64U) << network.name();
     } else if (repeats) {
       ++together;
     }
   }
+  EXPECT_EQ(longest_transformer, 9 * 7 + 1) << "nine blocks of seven layers, and what follows them";
   EXPECT_GE(one_by_one, 60);
   EXPECT_GE(together, 60);
 }
@@ -237,6 +241,10 @@ TEST(SyntheticNames, RefuseWhatIsNoSet) {
 }
 
 TEST(SyntheticNames, RefuseNetworksThatThisVersionDoesNotMake) {
+  EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("Name one of this version, e.g. synthetic2_s0_0_"));
+  EXPECT_EQ(synthetic_group_of("synthetic1_s0_3_mlp"), "synthetic mlp of version 1");
+  EXPECT_EQ(synthetic_group_of("synthetic2_s0_3_mlp"), "synthetic mlp");
+  EXPECT_EQ(synthetic_group_of("resnet50"), std::nullopt);
   EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("version 1 of the generator, this is version 2"));
   const std::string name = synthetic_names("synthetic:1")[0];
   EXPECT_THAT(message_of("synthetic2_s0_0_nothing"), HasSubstr("Did you mean '" + name + "'?"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hindsight/dataset/context.h"
@@ -16,5 +17,9 @@ namespace hindsight::dataset {
 /// The layers in the column `layers_json` of a log's workload. Empty when it lists none, or lists them without all that
 /// a layer's features need, as logs of other tools may.
 [[nodiscard]] LayerList logged_layers(const std::string& layers_json);
+
+/// What a message offers in place of a network that a log lacks: the nearest of `known`, or what to do where the log's
+/// synthetic networks are of another version of the generator. Begins with a space; empty when nothing is near.
+[[nodiscard]] std::string in_place_of(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace hindsight::dataset

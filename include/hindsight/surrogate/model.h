@@ -102,6 +102,8 @@ class Model {
   [[nodiscard]] PreparedContext prepare(const dataset::Context& context) const;
   [[nodiscard]] EnsemblePrediction predict(const LevelMatrix& levels, Heads heads, const PreparedContext& context,
                                            unsigned threads = 1) const;
+  /// Whether the networks are of kind `layers`.
+  [[nodiscard]] bool sees_layers() const;
   /// What networks of kind `layers` see of an application: the features of the version that they were trained on.
   [[nodiscard]] dataset::LayerList seen_layers(const dataset::Context& context) const;
   /// Whether predictions for both contexts agree in all but `objective` and `extrapolated`: two unseen ones do.
@@ -112,7 +114,6 @@ class Model {
  private:
   /// Scaled features that the networks are asked with, all of equal weight in a prediction for `context`.
   [[nodiscard]] std::vector<Eigen::VectorXf> views_of(const dataset::Context& context) const;
-  [[nodiscard]] bool sees_layers() const;
   [[nodiscard]] double typical_score(const PreparedContext& context) const;
   [[nodiscard]] dataset::ObjectiveScaler::Scale scale_of(const dataset::Context& context) const;
   Parts parts_;

@@ -39,6 +39,9 @@ struct LayerTable {
 /// layer to layer (its own input and output left out, an operand made at run time taken with all its repeats), because
 /// memory that no activation needs has room for weights; and the bytes of all trained weights, by which the share of
 /// them that finds room is a smooth function of any layer, however many layers there are.
+///
+/// Differs from what the accelerator model has of a network (network_cost.h, handed_over_bytes): there a chip with
+/// vector units hands over the scores of one head of attention at a time. A feature does not see the chip.
 [[nodiscard]] LayerTable layer_table(const std::vector<GemmLayer>& layers);
 
 }  // namespace hindsight::workload

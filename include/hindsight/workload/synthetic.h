@@ -37,6 +37,8 @@ struct SyntheticFamily {
 [[nodiscard]] std::optional<Network> find_synthetic(std::string_view name);
 /// The family in such a name; nothing for other names.
 [[nodiscard]] std::optional<std::string_view> synthetic_family_of(std::string_view name);
+/// "synthetic mobile" for such a name, of other versions of the generator "synthetic mobile of version 1".
+[[nodiscard]] std::optional<std::string> synthetic_group_of(std::string_view name);
 /// "| family | share | networks |": the table of `docs/workloads.md`, as Markdown.
 [[nodiscard]] std::string synthetic_table();
 

@@ -49,8 +49,9 @@ std::int64_t draw_vocabulary(Draw& draw) {
   return draw.size(1000, 260'000, padded ? 64 : 1);
 }
 
-/// [chosen] More blocks than these are always one that is repeated: six layers each.
-constexpr std::int64_t kMostBlocksApart = 10;
+/// [chosen] More blocks than these are always one that is repeated: at seven layers each they would be too many to be
+/// listed one by one.
+constexpr std::int64_t kMostBlocksApart = 9;
 
 /// `blocks` of them, as one that is repeated: `queries` tokens against `keys` keys.
 void add_repeated_block(NetworkBuilder& builder, const Transformer& shape, std::int64_t queries, std::int64_t keys,
@@ -59,11 +60,11 @@ void add_repeated_block(NetworkBuilder& builder, const Transformer& shape, std::
   builder.fully_connected(prefix + "attention.query", queries, width, width, Channel::plain, blocks);
   builder.fully_connected(prefix + "attention.key_value", queries, width, key_width, Channel::plain, 2 * blocks);
   builder.attention(prefix + "attention", {.repeat = blocks,
-                                  .heads = shape.heads,
-                                  .kv_heads = shape.kv_heads,
-                                  .queries = queries,
-                                  .keys = keys,
-                                  .head_dim = shape.head_dim});
+                                           .heads = shape.heads,
+                                           .kv_heads = shape.kv_heads,
+                                           .queries = queries,
+                                           .keys = keys,
+                                           .head_dim = shape.head_dim});
   builder.fully_connected(prefix + "attention.output", queries, width, width, Channel::plain, blocks);
   builder.fully_connected(prefix + "feed_forward.up", queries, width, shape.feed_forward, Channel::plain,
                           shape.gated ? 2 * blocks : blocks);

@@ -28,8 +28,8 @@ struct Bounds {
 };
 constexpr Bounds kMaps{.most_macs = 3e11, .most_weight_bytes = 1e9};
 constexpr Bounds kTokens{.most_macs = 2e13, .most_weight_bytes = 1.2e10};
-/// [chosen] Half of the networks list their layers one by one in execution order, as importers see them: only there does
-/// a learner see at which layer a memory is full. Long ones stay short.
+/// [chosen] Half of the networks list their layers one by one in execution order, as importers see them: only there
+/// does a learner see at which layer a memory is full. Long ones stay short.
 constexpr int kOneByOnePercent = 50;
 constexpr std::size_t kMostOneByOne = 64;
 constexpr std::int64_t kLargestBatch = 64;  ///< [chosen] beyond, only m grows
@@ -195,10 +195,11 @@ std::optional<Network> find_synthetic(std::string_view name) {
   const auto parts = parse_name(name);
   if (!parts) return std::nullopt;
   if (parts->version != kSyntheticVersion) {
-    throw Error(ErrorKind::usage,
-                fmt::format("'{}' is of version {} of the generator, this is version {} (their networks differ). Use "
-                            "the release that made it?",
-                            printable(name), parts->version, kSyntheticVersion));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("'{}' is of version {} of the generator, this is version {} (their networks differ; logs and "
+                    "models keep those that they have). Name one of this version, e.g. {}",
+                    printable(name), parts->version, kSyntheticVersion, name_of(0, 0)));
   }
   const bool in_range =
       parts->seed >= 0 && parts->seed <= kLargestExactInteger && parts->index >= 0 && parts->index < kMostNetworks;
@@ -215,6 +216,13 @@ std::optional<Network> find_synthetic(std::string_view name) {
 std::optional<std::string_view> synthetic_family_of(std::string_view name) {
   const auto parts = parse_name(name);
   return parts ? std::optional(parts->family) : std::nullopt;
+}
+
+std::optional<std::string> synthetic_group_of(std::string_view name) {
+  const auto parts = parse_name(name);
+  if (!parts) return std::nullopt;
+  const std::string group = fmt::format("synthetic {}", parts->family);
+  return parts->version == kSyntheticVersion ? group : fmt::format("{} of version {}", group, parts->version);
 }
 
 std::string synthetic_table() {
