@@ -35,7 +35,8 @@ void require_deviations(std::string_view what, const Eigen::VectorXd& mean, cons
   if (!usable) refuse_parts(fmt::format("the scaler of {} is not finite or has a negative deviation", what));
 }
 
-/// Networks by layers see the features of some version, and the applications that they were trained on have these.
+/// Networks by layers see the features of some version, and where the layers of an application that they were trained
+/// on are known, they have these.
 void require_layers(const Model::Parts& parts) {
   const Architecture& architecture = parts.members.front().architecture();
   if (architecture.kind != NetworkKind::layers) return;
@@ -44,7 +45,7 @@ void require_layers(const Model::Parts& parts) {
                              architecture.layer_features));
   }
   for (const dataset::Context& each : parts.training_contexts) {
-    if (each.layers.empty()) refuse_parts(fmt::format("context '{}' has no layers", printable(each.name)));
+    if (each.layers.empty()) continue;
     require_count("features of the layers of context '" + printable(each.name) + "'", each.layers.features.cols(),
                   static_cast<std::size_t>(architecture.layer_features));
   }

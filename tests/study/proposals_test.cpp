@@ -8,9 +8,15 @@
 #include <filesystem>
 
 #include "hindsight/core/error.h"
+#include "hindsight/dataset/network_context.h"
 #include "hindsight/study/applications.h"
+#include "hindsight/workload/layer_features.h"
+#include "hindsight/workload/network.h"
 #include "study/doubts.h"
 #include "study/hand_proposals.h"
+#include "surrogate/codes.h"
+#include "surrogate/margin_training.h"
+#include "surrogate/small_model.h"
 #include "temporary_folder.h"
 
 namespace hindsight::study {
@@ -56,6 +62,62 @@ TEST(Propose, PassesOnTheDoubtsAboutItsModel) {
   // Standard deviations of the networks: 4 / sqrt(2) and 0.4 / sqrt(2) of the logged designs'.
   EXPECT_THAT(doubts_of(4), ElementsAre(HasSubstr("networks disagree about these designs 2.8 times")));
   EXPECT_THAT(doubts_of(0.4), IsEmpty());
+}
+
+/// A model of random networks by layers with the features of version 1, learnt from `network` on the built-in
+/// simulator, that predicts less than a femtosecond everywhere.
+surrogate::Model old_model_of(const workload::Network& network) {
+  dataset::Context known = dataset::context_of(network);
+  known.layers.features =
+      known.layers.features.leftCols(static_cast<Eigen::Index>(workload::layer_feature_count(1))).eval();
+  surrogate::Model::Parts parts = surrogate::test::small_parts(0);
+  parts.space = space::load_space("edge");
+  parts.objective_text = "latency";
+  parts.constraint_names.clear();
+  parts.constraint_scaler = {};
+  parts.reason_names = {"no_mapping"};
+  parts.feasibility_learned = false;
+  parts.provenance["evaluator"] = "hindsight-accel 2 22nm-silicon";
+  const auto features = static_cast<Eigen::Index>(known.feature_names.size());
+  parts.context_scaler = {.feature_names = known.feature_names,
+                          .mean = Eigen::VectorXd::Zero(features),
+                          .deviation = Eigen::VectorXd::Ones(features)};
+  parts.objective_scaler = {.context_names = {known.name},
+                            .mean = Eigen::VectorXd::Constant(1, -40),
+                            .deviation = Eigen::VectorXd::Constant(1, 0.01),
+                            .mean_weights = Eigen::VectorXd::Zero(features + 1),
+                            .deviation_weights = Eigen::VectorXd::Zero(features + 1)};
+  parts.training_contexts = {known};
+  const surrogate::Codes codes = surrogate::make_codes(parts.space, true, true);
+  surrogate::Architecture architecture{.level_counts = {}, .constraint_count = 0, .reason_count = 1, .hidden = {8, 4}};
+  for (const space::Parameter& parameter : parts.space.parameters()) {
+    architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
+  }
+  surrogate::set_table_kind(architecture, surrogate::NetworkKind::layers, codes);
+  architecture.layer_features = known.layers.features.cols();
+  surrogate::Weights weights = surrogate::test::random_weights(architecture, 1);
+  for (std::size_t i = 0; i < codes.tables.size(); ++i) weights["code." + std::to_string(i)] = codes.tables[i];
+  parts.members.emplace_back(architecture, std::move(weights));
+  return surrogate::Model(std::move(parts));
+}
+
+TEST(Propose, LiftsWhatAModelOfOlderFeaturesSaysOfANetworkThatItLearnt) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "old.safetensors";
+  surrogate::save_model(old_model_of(workload::load_network("m6")), file);
+  ProposalRequest request;
+  request.model = file.string();
+  request.workloads = {"m6"};
+  request.options.search.evaluations = 300;
+  request.options.count = 3;
+  const Proposals lifted = propose(request, {});
+  ASSERT_FALSE(lifted.result.proposals.empty());
+  for (const optimize::Proposal& one : lifted.result.proposals) {
+    EXPECT_TRUE(one.lifted);
+    EXPECT_GT(one.objective.front(), 1e-6);
+  }
+  request.bounds = false;
+  EXPECT_LT(propose(request, {}).result.proposals.front().objective.front(), 1e-15);
 }
 
 TEST(AllWorseThanLog, TakesTheTruthWhereTheLogHasIt) {
