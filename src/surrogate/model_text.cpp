@@ -96,9 +96,7 @@ void require_encoding(const Json& json) {
   }
 }
 /// Networks by layers see the features of the version that the file names.
-void require_features(const Json& json, int format_version, const std::vector<Architecture>& architectures) {
-  if (format_version < 5) return;  // no network saw layers
-  const std::int64_t version = integer_of(json, "layer_feature_version");
+void require_features(std::int64_t version, const std::vector<Architecture>& architectures) {
   for (const Architecture& architecture : architectures) {
     if (architecture.kind != NetworkKind::layers) continue;
     if (version < 1 || version > workload::kLayerFeatureVersion) {
@@ -114,7 +112,7 @@ void require_features(const Json& json, int format_version, const std::vector<Ar
   }
 }
 /// What model_text() writes: of networks that see no layers the present one.
-int feature_version(const Model& model) {
+int feature_version_of(const Model& model) {
   const Architecture& architecture = model.parts().members.front().architecture();
   if (architecture.kind != NetworkKind::layers) return workload::kLayerFeatureVersion;
   return workload::layer_feature_version(architecture.layer_features).value();
@@ -169,7 +167,7 @@ std::string model_text(const Model& model) {
   for (const dataset::ValueScale scale : constraint.value_scales) scale_names.push_back(dataset::to_string(scale));
   Json json = {
       {"encoding_version", kEncodingVersion},
-      {"layer_feature_version", feature_version(model)},
+      {"layer_feature_version", feature_version_of(model)},
       {"space",
        {{"name", parts.space.name()},
         {"hash", parts.space.definition_hash()},
@@ -215,6 +213,7 @@ std::string model_text(const Model& model) {
 ModelText parse_model_text(std::string_view text, int format_version) {
   const Json json = parse_bounded_json(text, "the model's description");
   require_encoding(json);
+  const std::int64_t feature_version = format_version < 5 ? 0 : integer_of(json, "layer_feature_version");
   ModelText result{.parts = {.space = space_of(entry(json, "space")),
                              .objective_text = text_of(json, "objective"),
                              .constraint_names = texts_of(json, "constraints"),
@@ -263,7 +262,7 @@ ModelText parse_model_text(std::string_view text, int format_version) {
   parts.error_calibration = calibration_of(json);
   for (const Json& member : list_of(json, "members"))
     result.architectures.push_back(architecture_of(member, format_version));
-  require_features(json, format_version, result.architectures);
+  require_features(feature_version, result.architectures);
   return result;
 }
 
