@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -114,13 +115,17 @@ LayerList logged_layers(const std::string& layers_json) {
 
 std::string in_place_of(std::string_view name, const std::vector<std::string>& known) {
   const auto generator_of = [](std::string_view one) { return one.substr(0, one.find('_')); };
-  for (const std::string& other : known) {
-    if (!workload::synthetic_family_of(name) || !workload::synthetic_family_of(other)) continue;
-    if (generator_of(other) == generator_of(name)) continue;
+  const auto is_synthetic = [](std::string_view one) { return workload::synthetic_family_of(one).has_value(); };
+  const auto other = std::ranges::find_if(known, is_synthetic);
+  const bool of_another_version =
+      is_synthetic(name) && other != known.end() && std::ranges::none_of(known, [&](const std::string& one) {
+        return is_synthetic(one) && generator_of(one) == generator_of(name);
+      });
+  if (of_another_version) {
     return fmt::format(
         " Its synthetic networks are of another version of the generator, e.g. '{}'. Leave out "
         "--workloads to take all that it has, or sweep them again",
-        printable(other));
+        printable(*other));
   }
   return did_you_mean(name, known);
 }

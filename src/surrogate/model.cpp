@@ -37,7 +37,7 @@ void require_deviations(std::string_view what, const Eigen::VectorXd& mean, cons
 
 /// Networks by layers see the features of some version, and where the layers of an application that they were trained
 /// on are known, they have these.
-void require_layers(const Model::Parts& parts) {
+void require_seen_layers(const Model::Parts& parts) {
   const Architecture& architecture = parts.members.front().architecture();
   if (architecture.kind != NetworkKind::layers) return;
   if (!workload::layer_feature_version(architecture.layer_features)) {
@@ -81,7 +81,7 @@ void require_consistent(const Model::Parts& parts) {
     require_count("features of context '" + each.name + "'", each.features.size(), each.feature_names.size());
   }
   if (parts.members.empty()) refuse_parts("it has no network");
-  require_layers(parts);
+  require_seen_layers(parts);
   std::vector<std::int64_t> levels;
   for (const space::Parameter& parameter : parts.space.parameters()) {
     levels.push_back(static_cast<std::int64_t>(parameter.level_count()));

@@ -100,7 +100,7 @@ const std::vector<LayerFeature>& layer_features() {
 }
 
 std::size_t layer_feature_count(int version) {
-  /// Of each version.
+  // Of each version.
   static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == features().size());
   return counts.at(static_cast<std::size_t>(version) - 1);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "dataset/dataset_fixture.h"
+#include "hindsight/dataset/network_context.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 using test::error_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Tables with the context columns K, kind and n; kind is a word, so the features are k and n.
 std::vector<Context> table_contexts() {
@@ -70,6 +72,17 @@ TEST(ContextFromColumns, NamesWhatIsMissingUnknownRepeatedOrNoNumber) {
   });
   EXPECT_EQ(kind, ErrorKind::usage);
   EXPECT_THAT(message, HasSubstr("not told apart by columns"));
+}
+
+TEST(InPlaceOf, OffersTheNearestUnlessAllSyntheticNetworksAreOfAnotherGenerator) {
+  EXPECT_THAT(in_place_of("mobilnet_v2", {"m6", "mobilenet_v2"}), HasSubstr("Did you mean 'mobilenet_v2'?"));
+  const std::vector<std::string> old = {"m6", "synthetic1_s0_0_mlp", "synthetic1_s0_1_mobile"};
+  EXPECT_THAT(in_place_of("synthetic2_s0_1_mobile", old),
+              HasSubstr("another version of the generator, e.g. 'synthetic1_s0_0_mlp'. Leave out --workloads"));
+  EXPECT_THAT(in_place_of("m5", old), Not(HasSubstr("generator")));
+  std::vector<std::string> both = old;
+  both.emplace_back("synthetic2_s0_0_mlp");
+  EXPECT_THAT(in_place_of("synthetic2_s0_1_mobile", both), Not(HasSubstr("generator"))) << "it has this version's too";
 }
 
 }  // namespace

@@ -14,8 +14,7 @@
 #include "hindsight/workload/network.h"
 #include "study/doubts.h"
 #include "study/hand_proposals.h"
-#include "surrogate/codes.h"
-#include "surrogate/margin_training.h"
+#include "surrogate/layer_model.h"
 #include "surrogate/small_model.h"
 #include "temporary_folder.h"
 
@@ -88,16 +87,7 @@ surrogate::Model old_model_of(const workload::Network& network) {
                             .mean_weights = Eigen::VectorXd::Zero(features + 1),
                             .deviation_weights = Eigen::VectorXd::Zero(features + 1)};
   parts.training_contexts = {known};
-  const surrogate::Codes codes = surrogate::make_codes(parts.space, true, true);
-  surrogate::Architecture architecture{.level_counts = {}, .constraint_count = 0, .reason_count = 1, .hidden = {8, 4}};
-  for (const space::Parameter& parameter : parts.space.parameters()) {
-    architecture.level_counts.push_back(static_cast<std::int64_t>(parameter.level_count()));
-  }
-  surrogate::set_table_kind(architecture, surrogate::NetworkKind::layers, codes);
-  architecture.layer_features = known.layers.features.cols();
-  surrogate::Weights weights = surrogate::test::random_weights(architecture, 1);
-  for (std::size_t i = 0; i < codes.tables.size(); ++i) weights["code." + std::to_string(i)] = codes.tables[i];
-  parts.members.emplace_back(architecture, std::move(weights));
+  parts.members = {surrogate::test::random_layers_network(parts.space, known.layers.features.cols(), 1)};
   return surrogate::Model(std::move(parts));
 }
 

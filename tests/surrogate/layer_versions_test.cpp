@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -12,8 +13,7 @@
 #include "hindsight/surrogate/novelty.h"
 #include "hindsight/surrogate/transfer.h"
 #include "hindsight/workload/layer_features.h"
-#include "surrogate/codes.h"
-#include "surrogate/margin_training.h"
+#include "surrogate/layer_model.h"
 #include "surrogate/model_pieces.h"
 #include "surrogate/small_model.h"
 #include "surrogate/training_fixture.h"
@@ -49,14 +49,8 @@ Model::Parts parts_of(std::int64_t features) {
   parts.constraint_names.clear();
   parts.constraint_scaler = {};
   parts.reason_names = {"too_wide"};
-  const Codes codes = make_codes(parts.space, true, true);
-  Architecture architecture{.level_counts = {6, 6, 6, 6}, .constraint_count = 0, .reason_count = 1, .hidden = {8, 4}};
-  set_table_kind(architecture, NetworkKind::layers, codes);
-  architecture.layer_features = features;
-  for (std::uint64_t m = 0; m < 2; ++m) {
-    Weights weights = test::random_weights(architecture, m + 1);
-    for (std::size_t i = 0; i < codes.tables.size(); ++i) weights["code." + std::to_string(i)] = codes.tables[i];
-    parts.members.emplace_back(architecture, std::move(weights));
+  for (const std::uint64_t seed : {1, 2}) {
+    parts.members.push_back(test::random_layers_network(parts.space, features, seed));
   }
   parts.training_contexts = {application("alpha", 1, features), application("beta", 2, features)};
   return parts;

@@ -29,7 +29,7 @@ struct Bounds {
 constexpr Bounds kMaps{.most_macs = 3e11, .most_weight_bytes = 1e9};
 constexpr Bounds kTokens{.most_macs = 2e13, .most_weight_bytes = 1.2e10};
 /// [chosen] Half of the networks list their layers one by one in execution order, as importers see them: only there
-/// does a learner see at which layer a memory is full. Long ones stay short.
+/// does a learner see at which layer a memory is full. Of longer ones like layers are always one line.
 constexpr int kOneByOnePercent = 50;
 constexpr std::size_t kMostOneByOne = 64;
 constexpr std::int64_t kLargestBatch = 64;  ///< [chosen] beyond, only m grows
