@@ -11,6 +11,8 @@ Steps, each resumable: what a finished part left in the folder is kept.
   any          300 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W) on nine of them each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
+  recipes      each of the nine from its own designs of the same logs, by every recipe of RECIPES, and which of them the
+               backtests of that log alone choose: recipes.csv, chosen.csv, and a table each
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
                a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself
   regret       proposals of every model of the folder for the tasks of data/reference/optima.csv, simulated, over
@@ -26,8 +28,9 @@ Steps, each resumable: what a finished part left in the folder is kept.
   front        propose --pareto latency,energy against the exact front: edge-any, and models of the logs of the seeds 1 to
                4 with energies, alone and with their log (--log); the nine applications within 27 mm2, ten
                proposals each, random designs and that log beside them: front.csv, and a table each
-  few          (TECHNOLOGY=22nm) train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were
-               not trained on, against the models as they are and training from scratch: few.csv, and a table
+  few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were not
+               trained on, against the models as they are and training from scratch: few.csv, and a table. The targets:
+               version 1 of the accelerator model (older), a latency of a formula (changed), energy at 7 nm (energy7)
 
   --out FOLDER   where logs, models and tables go (default: build/studies)
   --help         this text
@@ -37,9 +40,11 @@ Environment:
   TECHNOLOGY     of the simulator (default: that of the space edge), as `hindsight sweep --technology` takes it; results of
                  version 1 of the model that pages quote were made with 22nm, in a folder of their own
   BUILD_DIR      build folder with the program (default: build/release)
+  RECIPES        recipes of the step recipes; coms is a method (default: "layers plain v0.1 prime-paper coms margins trends pushed")
+  RECIPE_SEEDS   its logs (default: "1 2 3")
   FEW_ROWS       rows of the step few (default: "16 64 256 500")
   FEW_SEEDS      its seeds, which draw the rows (default: "1 2 3")
-  FEW_TARGETS    its targets (default: "45nm changed energy7")
+  FEW_TARGETS    its targets (default: "older changed energy7")
 TEXT
 }
 
@@ -49,7 +54,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | tables | regret | accuracy | distance | swap | exact | front | few) steps+=("$1") ;;
+    any | nine | single | recipes | tables | regret | accuracy | distance | swap | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -85,9 +90,13 @@ cool=(--max peak_power_w=2.5)
 # Of 300 networks a step sees 32, and twice as many rows as the recipe has; two networks of an ensemble rank as three do.
 many=(--set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2)
 
-step_any() {
+log_of_any() {
   hindsight sweep --space edge --workloads synthetic:300 --networks-per-design 9 --samples 20000 --max area_mm2=100 \
     "${cool[@]}" --seed 1 "${technology[@]}" --log any.sqlite
+}
+
+step_any() {
+  log_of_any
   train any.sqlite edge-any.safetensors --constraint energy_j "${many[@]}"
 }
 
@@ -185,6 +194,60 @@ step_single() {
                             best[a, 1], best[a, 2], best[a, 3], bad[a] }
                    printf "| mean | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %d of 270 |\n", means[1], means[2], means[3],
                           bests[1], bests[2], bests[3], all }' single.csv
+}
+
+# Those that `train` chooses among compete for the regret of the choice; the others are for comparison.
+candidates="layers margins trends plain pushed v0.1"
+
+# recipes_cell SEED APPLICATION TASK AREA OPTIMUM: a line of recipes.csv for every recipe, one of chosen.csv. The methods
+# that search for negatives learn the area, below whose limits they search; the others are given it by `propose`.
+recipes_cell() {
+  local recipe model arguments
+  for recipe in ${RECIPES:-layers plain v0.1 prime-paper coms margins trends pushed}; do
+    model=recipes/$1-$recipe-$2
+    ! grep -qF "$model;" recipes.csv || continue
+    arguments=(--recipe "$recipe")
+    [ "$recipe" != coms ] || arguments=(--method coms)
+    case $recipe in v0.1 | prime-paper | coms) arguments+=(--constraint area_mm2) ;; esac
+    [ -e "$model.safetensors" ] || hindsight train --log "nine-$1.sqlite" --workloads "$2" --out "$model.safetensors" --quiet "${arguments[@]}"
+    regret_of "$model" "$3" "$2" "$4" "$5" >> recipes.csv
+  done
+  grep -q "^$1;$2;" chosen.csv ||
+    echo "$1;$2;$(hindsight backtest --log "nine-$1.sqlite" --workloads "$2" --quiet --json |
+      sqlite3 :memory: "SELECT json_extract(CAST(readfile('/dev/stdin') AS TEXT), '\$.chosen')")" >> chosen.csv
+}
+
+step_recipes() {
+  local seed task application area optimum
+  mkdir -p recipes
+  touch recipes.csv chosen.csv
+  for seed in ${RECIPE_SEEDS:-1 2 3}; do
+    log_of_nine "$seed"
+    while IFS=';' read -r task application area optimum; do
+      recipes_cell "$seed" "$application" "$task" "$area" "$optimum" < /dev/null
+    done < <(grep '^single/' "$optima")
+  done
+  echo "| recipe | logs and applications | first proposal over the optimum | best of ten | first proposals infeasible | of all |"
+  echo "|:---|---:|---:|---:|---:|---:|"
+  awk -F';' '{ split($1, part, "/"); key = part[2]; sub("^[0-9]+-", "", key); sub("-[^-]*$", "", key)
+               if (!(key in n)) order[++keys] = key
+               n[key]++; first[key] += log($3); best[key] += log($4); lost[key] += ($3 == "3.000")
+               bad[key] += $5; all[key] += $6 }
+             END { for (k = 1; k <= keys; ++k) { key = order[k]
+                   printf "| %s | %d | %.3f | %.3f | %d of %d | %d of %d |\n", key, n[key], exp(first[key] / n[key]),
+                          exp(best[key] / n[key]), lost[key], n[key], bad[key], all[key] } }' recipes.csv
+  echo
+  echo "| log | application | chosen | its first proposal over the optimum | the best candidate | its first | ratio |"
+  echo "|---:|:---|:---|---:|:---|---:|---:|"
+  awk -F';' -v candidates="$candidates" '
+    FNR == NR { value[$1] = $3; next }
+    { count = split(candidates, recipe, " "); best = ""
+      for (r = 1; r <= count; ++r) { key = "recipes/" $1 "-" recipe[r] "-" $2
+        if (key in value && (best == "" || value[key] < value["recipes/" $1 "-" best "-" $2])) best = recipe[r] }
+      mine = value["recipes/" $1 "-" $3 "-" $2]; theirs = value["recipes/" $1 "-" best "-" $2]
+      printf "| %s | %s | %s | %s | %s | %s | %.3f |\n", $1, $2, $3, mine, best, theirs, mine / theirs
+      sum += log(mine / theirs); cells++ }
+    END { printf "| | all | | | | | %.3f |\n", exp(sum / cells) }' recipes.csv chosen.csv
 }
 
 step_tables() {
@@ -371,13 +434,13 @@ step_accuracy() {
 }
 
 # The targets of the step few: "base;application;technology;objective;area;area of the technology learnt". Areas are
-# limits in mm2; the model as it is knows the area of 22nm only, so that it is given the limit that the same chip has there.
+# limits in mm2; the model as it is is given the limit that a chip of that size has in the technology that it learnt.
 few_target() {
   case $1 in
-    45nm) echo "$few_latency;m4;45nm;latency_s;100;27" ;;
-    changed) echo "$few_latency;resnet50;22nm;latency_s;29;29" ;;
-    energy7) echo "any-energy.safetensors;mobilenet_v2;7nm;energy_j;10;29" ;;
-    *) echo "studies.sh: FEW_TARGETS knows 45nm, changed and energy7, not '$1'" >&2; exit 2 ;;
+    older) echo "$few_latency;m4;22nm;latency_s;27;100" ;;
+    changed) echo "$few_latency;resnet50;22nm-silicon;latency_s;29;29" ;;
+    energy7) echo "any-energy.safetensors;mobilenet_v2;7nm-silicon;energy_j;10;30" ;;
+    *) echo "studies.sh: FEW_TARGETS knows older, changed and energy7, not '$1'" >&2; exit 2 ;;
   esac
 }
 
@@ -387,14 +450,15 @@ few_factor="1.3 * sqrt(1 + p ->> 'pes_x' * (p ->> 'pes_y') / 64.0) * sqrt(1 + (p
 
 # few_log TARGET: 20,000 uniform designs of the target and two searches of 2,000 designs each.
 few_log() {
-  local base app technology objective area area22 seed log="few-$1.sqlite"
+  local base app technology objective area area22 seed log="few-$1.sqlite" watts=("${cool[@]}")
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
   [ ! -e "$log" ] || return 0
-  hindsight sweep --workloads "$app" --samples 20000 --sampler uniform --max area_mm2=100 --technology "$technology" \
-    --seed 11 --quiet --log "$log.part"
+  [ "$technology" != 22nm ] || watts=()  # version 1 has no cooling classes
+  hindsight sweep --workloads "$app" --samples 20000 --sampler uniform --max area_mm2=100 "${watts[@]}" \
+    --technology "$technology" --seed 11 --quiet --log "$log.part"
   for seed in 1 2; do
     hindsight sweep --workloads "$app" --samples 2000 --sampler trajectory --objective "$objective" \
-      --max "area_mm2=$area" --technology "$technology" --seed "$seed" --quiet --log "$log.part"
+      --max "area_mm2=$area" "${watts[@]}" --technology "$technology" --seed "$seed" --quiet --log "$log.part"
   done
   if [ "$1" = changed ]; then
     sqlite3 "$log.part" "UPDATE evaluations SET latency_s = latency_s * (SELECT ${few_factor//p ->>/parameters ->>}
@@ -499,21 +563,20 @@ few_table() {
 
 step_few() {
   local target rows seed base app technology objective area area22
-  [ "${TECHNOLOGY:-}" = 22nm ] || { echo "studies.sh: few: its targets and limits are those of version 1 of the model. Set TECHNOLOGY=22nm" >&2; exit 2; }
-  [ -e edge-any.safetensors ] || step_any
-  few_latency=edge-any.safetensors
+  [ -z "${TECHNOLOGY:-}" ] || { echo "studies.sh: few: its targets name their technologies. Leave TECHNOLOGY away" >&2; exit 2; }
+  few_latency=$any
   few_targets=${FEW_TARGETS:-45nm changed energy7}
   touch few.csv
   case " $few_targets " in
     *" energy7 "*)
-      [ -e any-energy.safetensors ] || step_any
-      train any.sqlite any-energy.safetensors --objective energy ;;
+      log_of_any
+      train any.sqlite any-energy.safetensors --objective energy "${many[@]}" --set steps=4000 ;;
   esac
   for target in $few_targets; do
     IFS=';' read -r base app technology objective area area22 < <(few_target "$target")
     few_log "$target"
     few_known "$target" 0 0 unadapted ||
-      echo "$target;0;0;unadapted;$(few_value "$target" "$base" 22nm "$area22");" >> few.csv
+      echo "$target;0;0;unadapted;$(few_value "$target" "$base" 22nm-silicon "$area22");" >> few.csv
     for seed in ${FEW_SEEDS:-1 2 3}; do
       for rows in ${FEW_ROWS:-16 64 256 500}; do few_cell "$target" "$rows" "$seed"; done
       few_thousand "$target" "$seed"
