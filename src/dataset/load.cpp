@@ -300,7 +300,7 @@ class Loader {
         context.features[static_cast<Eigen::Index>(context.feature_names.size())] = value;
         context.feature_names.push_back(name);
       }
-      context.layers = logged_layers(record.layers_json);
+      context.layers = logged_layers(record.layers_json, record.definition);
       first = first == nullptr ? &record : first;
       if (first->context_version != record.context_version ||
           data.contexts.front().feature_names != context.feature_names) {

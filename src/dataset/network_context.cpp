@@ -57,6 +57,23 @@ constexpr AmountField kAmounts[] = {
     {"output_bytes", &workload::GemmLayer::output_bytes},
 };
 
+constexpr const char* kOutWidth = "out_width";
+
+/// The pixels per row of every layer's output in a network's canonical definition (Network::canonical_definition);
+/// empty where they do not stand there.
+std::vector<std::int64_t> out_widths_in(const std::string& definition) {
+  std::vector<std::int64_t> widths;
+  for (const std::string& line : split(definition, '\n')) {
+    if (!line.starts_with("m ")) continue;
+    const std::vector<std::string> words = split(line, ' ');
+    const auto key = std::ranges::find(words, kOutWidth);
+    const auto width = key == words.end() || key + 1 == words.end() ? std::nullopt : parse_int(*(key + 1));
+    if (!width || *width < 1) return {};
+    widths.push_back(*width);
+  }
+  return widths;
+}
+
 std::optional<workload::GemmLayer> layer_in(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   workload::GemmLayer layer;
@@ -101,16 +118,21 @@ LayerList layer_list(const std::vector<workload::GemmLayer>& layers) {
           .repeats = Eigen::Map<const Eigen::VectorXd>(table.repeats.data(), rows).cast<float>()};
 }
 
-LayerList logged_layers(const std::string& layers_json) {
+LayerList logged_layers(const std::string& layers_json, const std::string& definition) {
   const Json json = Json::parse(bounded_json(layers_json), nullptr, false);
-  if (!json.is_array()) return {};
+  if (!json.is_array() || json.empty()) return {};
+  const bool has_widths = std::ranges::all_of(json, [](const Json& one) { return one.contains(kOutWidth); });
+  const std::vector<std::int64_t> defined = has_widths ? std::vector<std::int64_t>() : out_widths_in(definition);
+  if (!has_widths && defined.size() != json.size()) return {};
   std::vector<workload::GemmLayer> layers;
-  for (const Json& one : json) {
-    const auto layer = layer_in(one);
-    if (!layer) return {};
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    auto layer = layer_in(json[i]);
+    const auto width = has_widths ? size_in(json[i], kOutWidth) : std::optional(defined[i]);
+    if (!layer || !width) return {};
+    layer->out_width = *width;
     layers.push_back(*layer);
   }
-  return layers.empty() ? LayerList{} : layer_list(layers);
+  return layer_list(layers);
 }
 
 std::string in_place_of(std::string_view name, const std::vector<std::string>& known) {

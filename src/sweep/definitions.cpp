@@ -30,6 +30,7 @@ std::string layers_json(const workload::Network& network) {
                       {"kernel_width", gemm.kernel_width},
                       {"stride_height", gemm.stride_height},
                       {"stride_width", gemm.stride_width},
+                      {"out_width", gemm.out_width},
                       {"depthwise", gemm.depthwise},
                       {"macs", gemm.macs},
                       {"parameters", gemm.parameters},

@@ -71,6 +71,8 @@ const std::vector<LayerFormula>& features() {
        [](const Place& p) { return log2_above(p.most_handed_over_bytes); }},
       {{"log2_all_weight_bytes", "Trained weights of the whole network."},
        [](const Place& p) { return log2_above(p.all_weight_bytes); }},
+      {{"log2_out_width", "Pixels per row of a convolution's output; of other products m."},
+       [](const Place& p) { return log2_of(p.layer.out_width); }},
   };
   return table;
 }
@@ -101,7 +103,7 @@ const std::vector<LayerFeature>& layer_features() {
 
 std::size_t layer_feature_count(int version) {
   // Of each version.
-  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23};
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == features().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }

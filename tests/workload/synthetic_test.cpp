@@ -64,7 +64,7 @@ TEST(SyntheticNetworks, DifferFromEachOther) {
 
 TEST(SyntheticNetworks, AreThoseOfThisVersionOfTheGenerator) {
   // When this is red the same seed gives other networks: raise kSyntheticVersion, then write the new digest here.
-  EXPECT_EQ(kSyntheticVersion, 2);
+  EXPECT_EQ(kSyntheticVersion, 3);
   EXPECT_EQ(sha256_hex(definitions(load_networks("synthetic:20"))),
             "b1c66547fe63a12c55e6ed2d8c50395b219d635d425ae19eed9184f9e337a3da");
 }
@@ -230,11 +230,11 @@ TEST(SyntheticNames, ExpandToTheNamesOfTheirNetworks) {
   const std::vector<std::string> names = names_of("synthetic:3@7");
   ASSERT_EQ(names.size(), 3U);
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(load_network(names[i]).name(), names[i]);
-  EXPECT_TRUE(names[2].starts_with("synthetic2_s7_2_")) << names[2];
+  EXPECT_TRUE(names[2].starts_with("synthetic3_s7_2_")) << names[2];
   EXPECT_EQ(load_networks("m6,synthetic:3@7,synthetic:2@7").size(), 4U) << "each network once";
-  EXPECT_EQ(synthetic_family_of("synthetic2_s0_4_encoder_decoder"), "encoder_decoder");
+  EXPECT_EQ(synthetic_family_of("synthetic3_s0_4_encoder_decoder"), "encoder_decoder");
   EXPECT_EQ(synthetic_family_of("mobilenet_v2"), std::nullopt);
-  EXPECT_EQ(synthetic_family_of("synthetic2_s0_4_mlp.yaml"), std::nullopt) << "a file";
+  EXPECT_EQ(synthetic_family_of("synthetic3_s0_4_mlp.yaml"), std::nullopt) << "a file";
 }
 
 TEST(SyntheticNames, RefuseWhatIsNoSet) {
@@ -248,14 +248,14 @@ TEST(SyntheticNames, RefuseWhatIsNoSet) {
 }
 
 TEST(SyntheticNames, RefuseNetworksThatThisVersionDoesNotMake) {
-  EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("Name one of this version, e.g. synthetic2_s0_0_"));
+  EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("Name one of this version, e.g. synthetic3_s0_0_"));
   EXPECT_EQ(synthetic_group_of("synthetic1_s0_3_mlp"), "synthetic mlp of version 1");
-  EXPECT_EQ(synthetic_group_of("synthetic2_s0_3_mlp"), "synthetic mlp");
+  EXPECT_EQ(synthetic_group_of("synthetic3_s0_3_mlp"), "synthetic mlp");
   EXPECT_EQ(synthetic_group_of("resnet50"), std::nullopt);
-  EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("version 1 of the generator, this is version 2"));
+  EXPECT_THAT(message_of("synthetic1_s0_3_mlp"), HasSubstr("version 1 of the generator, this is version 3"));
   const std::string name = synthetic_names("synthetic:1")[0];
-  EXPECT_THAT(message_of("synthetic2_s0_0_nothing"), HasSubstr("Did you mean '" + name + "'?"));
-  EXPECT_THAT(message_of("synthetic2_s0_99999_mlp"), HasSubstr("numbers in 0..9999"));
+  EXPECT_THAT(message_of("synthetic3_s0_0_nothing"), HasSubstr("Did you mean '" + name + "'?"));
+  EXPECT_THAT(message_of("synthetic3_s0_99999_mlp"), HasSubstr("numbers in 0..9999"));
   try {
     (void)load_network("synthetic:4");
     ADD_FAILURE() << "no error";

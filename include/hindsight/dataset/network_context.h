@@ -14,9 +14,10 @@ namespace hindsight::dataset {
 [[nodiscard]] Context context_of(const workload::Network& network);
 /// Layers in execution order as rows.
 [[nodiscard]] LayerList layer_list(const std::vector<workload::GemmLayer>& layers);
-/// The layers in the column `layers_json` of a log's workload. Empty when it lists none, or lists them without all that
-/// a layer's features need, as logs of other tools may.
-[[nodiscard]] LayerList logged_layers(const std::string& layers_json);
+/// The layers in the columns `layers_json` and `definition` of a log's workload. Empty when it lists none, or lists
+/// them without all that a layer's features need, as logs of other tools may. Older logs have the pixels per row of a
+/// layer's output in the definition only.
+[[nodiscard]] LayerList logged_layers(const std::string& layers_json, const std::string& definition);
 
 /// What a message offers in place of a network that a log lacks: the nearest of `known`, or what to do where the log's
 /// synthetic networks are of another version of the generator. Begins with a space; empty when nothing is near.

@@ -49,6 +49,20 @@ Layer convolution_layer(const std::string& name, LayerType type, FeatureMap in, 
   return layer;
 }
 
+Layer depthwise_layer(const std::string& name, FeatureMap in, std::int64_t kernel, std::int64_t stride, Border border) {
+  Layer layer = convolution_layer(name, LayerType::depthwise_convolution, in,
+                                  {.out = in.channels, .kernel = kernel, .stride = stride}, border);
+  layer.groups = in.channels;
+  return layer;
+}
+
+/// The same with a kernel of one row.
+Layer over_time(Layer layer) {
+  layer.kernel_height = layer.stride_height = 1;
+  layer.pad_top = layer.pad_bottom = 0;
+  return layer;
+}
+
 }  // namespace
 
 void NetworkBuilder::add(Layer layer) {
@@ -67,10 +81,7 @@ void NetworkBuilder::convolution(const std::string& name, Conv conv) {
 }
 
 void NetworkBuilder::depthwise(const std::string& name, std::int64_t kernel, std::int64_t stride) {
-  Layer layer = convolution_layer(name, LayerType::depthwise_convolution, shape_,
-                                  {.out = shape_.channels, .kernel = kernel, .stride = stride}, border_);
-  layer.groups = shape_.channels;
-  add(std::move(layer));
+  add(depthwise_layer(name, shape_, kernel, stride, border_));
 }
 
 void NetworkBuilder::transposed(const std::string& name, Conv conv) {
@@ -78,10 +89,11 @@ void NetworkBuilder::transposed(const std::string& name, Conv conv) {
 }
 
 void NetworkBuilder::convolution_1d(const std::string& name, Conv conv) {
-  Layer layer = convolution_layer(name, LayerType::convolution, shape_, conv, border_);
-  layer.kernel_height = layer.stride_height = 1;
-  layer.pad_top = layer.pad_bottom = 0;
-  add(std::move(layer));
+  add(over_time(convolution_layer(name, LayerType::convolution, shape_, conv, border_)));
+}
+
+void NetworkBuilder::depthwise_1d(const std::string& name, std::int64_t kernel, std::int64_t stride) {
+  add(over_time(depthwise_layer(name, shape_, kernel, stride, border_)));
 }
 
 void NetworkBuilder::fully_connected(const std::string& name, std::int64_t rows, std::int64_t reduction,

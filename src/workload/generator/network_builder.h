@@ -65,6 +65,7 @@ class NetworkBuilder {
   void transposed(const std::string& name, Conv conv);
   /// A convolution over time: of a map of one row, with a kernel of one row.
   void convolution_1d(const std::string& name, Conv conv);
+  void depthwise_1d(const std::string& name, std::int64_t kernel, std::int64_t stride);
   void fully_connected(const std::string& name, std::int64_t rows, std::int64_t reduction, std::int64_t columns,
                        Channel channel, std::int64_t repeat = 1);
   /// Adds `name`.scores and `name`.values.

@@ -23,5 +23,6 @@ struct Blueprint {
 [[nodiscard]] Blueprint draw_decode(Draw& draw);
 [[nodiscard]] Blueprint draw_recurrent(Draw& draw);
 [[nodiscard]] Blueprint draw_mlp(Draw& draw);
+[[nodiscard]] Blueprint draw_signal(Draw& draw);
 
 }  // namespace hindsight::workload

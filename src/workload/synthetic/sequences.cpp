@@ -1,4 +1,4 @@
-/// Networks over tokens, steps and rows: transformers in both phases, recurrent networks, MLPs.
+/// Networks over tokens, steps and rows: transformers in both phases, recurrent networks, MLPs, convolutions over time.
 ///
 /// Every range below is [chosen]: from the smallest network of its sort that people deploy to the largest that has at
 /// most 10 GB of weights.
@@ -105,6 +105,45 @@ Blueprint draw_patch_encoder(Draw& draw) {
           extra_of(shape, tokens)};
 }
 
+/// A layer of a network over time: a kernel over its steps and all channels, or depthwise with a pointwise behind it.
+void add_over_time(NetworkBuilder& builder, const std::string& name, const Conv& conv, bool separable) {
+  if (!separable) {
+    builder.convolution_1d(name, conv);
+    return;
+  }
+  builder.depthwise_1d(name + ".depthwise", conv.kernel, conv.stride);
+  builder.convolution_1d(name + ".pointwise", {.out = conv.out});
+}
+
+/// Stages of blocks of `channels`, more in each, whose first layer may halve the steps.
+void add_blocks_over_time(NetworkBuilder& builder, Draw& draw, std::int64_t channels) {
+  const bool separable = draw.chance(50), residual = draw.chance(50);
+  const auto kernel = draw.pick<std::int64_t>({3, 3, 5, 7, 9, 11, 15, 31});
+  const double growth = draw.pick({1.0, 1.0, 1.5, 2.0});
+  const std::int64_t stages = draw.between(1, 4);
+  double width = static_cast<double>(channels);
+  for (std::int64_t stage = 0; stage < stages; ++stage) {
+    const std::int64_t blocks = draw.size(1, 6);
+    constexpr std::int64_t kFewestSteps = 16, kMostChannels = 2048;  // [chosen] as stages over maps have them
+    const bool halved = draw.chance(50) && builder.shape().width >= kFewestSteps;
+    const std::int64_t out = std::min(rounded_channels(width), kMostChannels);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const std::string name = fmt::format("s{}.b{}", stage + 1, block + 1);
+      const FeatureMap before = builder.shape();
+      const std::int64_t stride = halved && block == 0 ? 2 : 1;
+      add_over_time(builder, name + ".first", {.out = out, .kernel = kernel, .stride = stride}, separable);
+      if (!residual) continue;
+      add_over_time(builder, name + ".second", {.out = out, .kernel = kernel}, separable);
+      if (stride == 1 && before.channels == out) continue;
+      const FeatureMap behind = builder.shape();
+      builder.continue_from(before);
+      builder.convolution_1d(name + ".shortcut", {.out = out, .stride = stride});
+      builder.continue_from(behind);
+    }
+    width *= growth;
+  }
+}
+
 /// Widths of the layers of an MLP from its input to its output.
 std::vector<std::int64_t> draw_widths(Draw& draw) {
   const std::int64_t layers = draw.size(2, 12);
@@ -188,6 +227,39 @@ Blueprint draw_mlp(Draw& draw) {
       fmt::format("{} layers, {} to {} wide, {}", widths.size() - 1, *std::min_element(widths.begin(), widths.end()),
                   *std::max_element(widths.begin(), widths.end()), counted(rows, "row")),
       builder.take()};
+}
+
+Blueprint draw_signal(Draw& draw) {
+  // Samples, which the first convolution takes many at a time, or features of short windows of them.
+  const auto features = draw.pick<std::int64_t>({1, 1, 13, 40, 64, 80, 128});
+  const bool samples = features == 1;
+  const std::int64_t steps = samples ? draw.size(1024, 65'536, 8) : draw.size(32, 4096, 4);
+  const bool attends = draw.chance(35);
+  const Transformer shape = draw_transformer(draw);
+  const std::int64_t channels = attends && draw.chance(50) ? shape.width() : draw.channels(8, 768);
+  NetworkBuilder builder({1, steps, features}, Border::same);
+  const std::int64_t front = samples ? draw.between(1, 6) : draw.between(1, 3);
+  for (std::int64_t i = 0; i < front; ++i) {
+    const auto stride =
+        samples && i == 0 ? draw.pick<std::int64_t>({4, 5, 8, 10, 16}) : draw.pick<std::int64_t>({1, 2, 2});
+    const std::int64_t kernel = samples && i == 0 ? 2 * stride : draw.pick<std::int64_t>({2, 3, 3, 5, 9, 15});
+    builder.convolution_1d(fmt::format("front{}", i + 1), {.out = channels, .kernel = kernel, .stride = stride});
+  }
+  if (attends) {
+    const std::int64_t tokens = builder.shape().width;
+    if (channels != shape.width()) {
+      builder.fully_connected("projection", tokens, channels, shape.width(), Channel::bias);
+    }
+    add_blocks(builder, shape, tokens, tokens);
+    builder.fully_connected("logits", tokens, shape.width(), draw.size(2, 60'000), Channel::bias);
+    return {
+        fmt::format("{}, behind {} over {} steps of {}", text(shape), counted(front, "convolution"), steps, features),
+        builder.take(), extra_of(shape, tokens)};
+  }
+  add_blocks_over_time(builder, draw, channels);
+  const std::int64_t rows = draw.chance(50) ? builder.shape().width : 1;  // of every step, or of all together
+  builder.fully_connected("classifier", rows, builder.shape().channels, draw.size(2, 5000), Channel::bias);
+  return {fmt::format("convolutions over {} steps of {}", steps, features), builder.take()};
 }
 
 }  // namespace hindsight::workload
