@@ -69,7 +69,7 @@ step_model() {
 
 step_unseen() {
   scripts/outside-networks.sh "$out/outside"
-  swept "$(printf '%s,' "${others[@]}" "$out"/outside/*.yaml)synthetic:24@9" "$out/unseen.sqlite" --samples 10000 --seed 91 --quiet
+  swept "$(printf '%s,' "${others[@]}" "$out"/outside/*.yaml "$out"/outside/speech/*.yaml)synthetic:24@9" "$out/unseen.sqlite" --samples 10000 --seed 91 --quiet
   mkdir -p "$out/calibrated"
   hindsight model calibrate "$out/datacenter-any.safetensors" --log "$out/unseen.sqlite" --out "$out/calibrated/datacenter-any.safetensors"
   hindsight model score "$out/datacenter-any.safetensors" --log "$out/unseen.sqlite" --json | python3 -c '

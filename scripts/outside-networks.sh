@@ -9,19 +9,21 @@ usage: scripts/outside-networks.sh FOLDER
 Writes outside_*.yaml into FOLDER, the same bytes every time: odd channel counts and image sizes, batches of 128 and
 more, kernels of 9 and 31, dilated sequences, groups of 4 channels, graphs, recommenders, MLPs of a few hundred MACs,
 unrolled recurrences. No family of `synthetic:N` makes any of them.
+
+And speech_*.yaml into FOLDER/speech: four published networks over time, which are of the family `signal`.
 TEXT
 }
 
 case ${1:-} in
   "" | -h | --help) usage; [ $# -gt 0 ] || exit 2; exit 0 ;;
 esac
-folder=$1
-mkdir -p "$folder"
+folder=$1 prefix=outside
+mkdir -p "$folder/speech"
 
 # network NAME BATCH DESCRIPTION: starts the file that `layer` and `dense` add to.
 network() {
-  file=$folder/outside_$1.yaml
-  printf 'format: 1\nname: outside_%s\ndescription: "%s"\nbatch: %d\nlayers:\n' "$1" "$3" "$2" > "$file"
+  file=$folder/${prefix}_$1.yaml
+  printf 'format: 1\nname: '"$prefix"'_%s\ndescription: "%s"\nbatch: %d\nlayers:\n' "$1" "$3" "$2" > "$file"
   number=0
 }
 # layer TYPE, KEYS...: one line of the list.
@@ -133,3 +135,49 @@ network lenet 1 "digits of 28 x 28"
 layer "convolution, in: [28, 28, 1], out: 6, kernel: 5, pad: same"
 layer "convolution, in: [14, 14, 6], out: 16, kernel: 5"
 dense 1 400 120 84 10
+
+folder=$folder/speech prefix=speech
+# steps FROM CHANNELS OUT KERNEL STRIDE: a convolution over time.
+steps() { layer "convolution, in: [1, $1, $2], out: $3, kernel: [1, $4], stride: [1, $5], pad: same"; }
+
+network wav2letter 1 "letters of 296 windows of 39 features (Collobert et al. 2016, in the sizes of Arm's model zoo)"
+steps 296 39 250 48 2
+for _ in 1 2 3 4 5 6 7; do steps 148 250 250 7 1; done
+steps 148 250 2000 32 1
+steps 148 2000 2000 1 1
+steps 148 2000 29 1 1
+
+network tc_resnet8 1 "twelve keywords in one second (Choi et al. 2019, TC-ResNet8)"
+steps 98 40 16 3 1
+for size in "98 16 24 49" "49 24 32 25" "25 32 48 13"; do
+  read -r from inner outer to <<< "$size"
+  steps "$from" "$inner" "$outer" 9 2
+  steps "$to" "$outer" "$outer" 9 1
+  steps "$from" "$inner" "$outer" 1 2
+done
+dense 1 48 12
+
+network conv_tasnet 1 "two speakers in four seconds of 8 kHz (Luo and Mesgarani 2019, N 512, B 128, H 512, P 3, 8 blocks three times)"
+steps 32000 1 512 16 8
+steps 4000 512 128 1 1
+for _ in {1..24}; do
+  steps 4000 128 512 1 1
+  layer "depthwise_convolution, in: [1, 4000, 512], kernel: [1, 3], pad: same"
+  steps 4000 512 128 1 1
+done
+steps 4000 128 1024 1 1
+
+network wav2vec2 1 "one second of 16 kHz in 49 tokens (Baevski et al. 2020, base)"
+from=16000 channels=1
+for size in "10 5" "3 2" "3 2" "3 2" "3 2" "2 2" "2 2"; do
+  read -r kernel stride <<< "$size"
+  layer "convolution, in: [1, $from, $channels], out: 512, kernel: [1, $kernel], stride: [1, $stride]"
+  from=$(((from - kernel) / stride + 1)) channels=512
+done
+dense 49 512 768
+layer "convolution, in: [1, 49, 768], out: 768, kernel: [1, 128], groups: 16, pad: same"
+for _ in {1..12}; do
+  layer "fully_connected, repeat: 4, rows: 49, reduction: 768, columns: 768"
+  layer "attention, heads: 12, query_length: 49, head_dim: 64"
+  dense 49 768 3072 768
+done

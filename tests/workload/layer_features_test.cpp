@@ -107,9 +107,29 @@ TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
   EXPECT_EQ(layer_features()[layer_feature_count(2) - 1].name, "log2_all_weight_bytes");
   EXPECT_EQ(layer_feature_version(21), 1);
   EXPECT_EQ(layer_feature_version(23), 2);
+  EXPECT_EQ(layer_features()[layer_feature_count(3) - 1].name, "log2_out_width");
+  EXPECT_EQ(layer_feature_version(24), 3);
   EXPECT_EQ(layer_feature_version(22), std::nullopt);
   EXPECT_EQ(layer_feature_version(20), std::nullopt);
   EXPECT_EQ(layer_feature_version(-1), std::nullopt);
+}
+
+TEST(LayerFeatures, ALongRowIsNoSquareMapOfAsManyPixels) {
+  Layer layer;
+  layer.name = "convolution";
+  layer.type = LayerType::convolution;
+  layer.in_channels = 16;
+  layer.out_channels = 32;
+  layer.in_height = layer.in_width = 32;
+  const LayerTable map = layer_table({lower(layer, 4)});
+  layer.in_height = 1;
+  layer.in_width = 1024;
+  const LayerTable row = layer_table({lower(layer, 4)});
+  EXPECT_EQ(feature(map, 0, "log2_out_width"), 5);
+  EXPECT_EQ(feature(row, 0, "log2_out_width"), 10);
+  for (std::size_t i = 0; i + 1 < layer_features().size(); ++i) {
+    EXPECT_EQ(map.features[i], row.features[i]) << layer_features()[i].name << ": nothing else tells them apart";
+  }
 }
 
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {
