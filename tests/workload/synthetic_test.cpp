@@ -208,8 +208,8 @@ Overlap overlap(const Network& network, const std::set<Shape>& synthetic) {
 
 TEST(SyntheticNetworks, ShareFewLayersWithTheShippedNetworks) {
   // [chosen] A model of synthetic networks must not have seen the shipped ones: nine of ten layers are new to it on
-  // average. Found with 300: 3.5 % of the distinct layers, 2.3 % of the MACs; most in llama3_8b_decode (14 %), one of its
-  // seven, and in mobilenet_v3_large (11 %).
+  // average. Found with 300: 3.5 % of the distinct layers, 2.3 % of the MACs; most in llama3_8b_decode (14 %), one of
+  // its seven, and in mobilenet_v3_large (11 %).
   constexpr double kMostOnAverage = 0.1, kMostOfOne = 0.3;
   std::set<Shape> synthetic;
   for (const Network& network : three_hundred()) synthetic.merge(shapes_of(network));

@@ -257,6 +257,11 @@ Blueprint draw_signal(Draw& draw) {
         builder.take(), extra_of(shape, tokens)};
   }
   add_blocks_over_time(builder, draw, channels);
+  if (draw.chance(50)) {  // a wide convolution in front of the classifier
+    const std::int64_t wide = rounded_channels(draw.log_uniform(1, 8) * static_cast<double>(builder.shape().channels));
+    constexpr std::int64_t kWidest = 4096;  // [chosen] twice what stages reach
+    builder.convolution_1d("head", {.out = std::min(wide, kWidest), .kernel = draw.pick<std::int64_t>({1, 3, 9, 31})});
+  }
   const std::int64_t rows = draw.chance(50) ? builder.shape().width : 1;  // of every step, or of all together
   builder.fully_connected("classifier", rows, builder.shape().channels, draw.size(2, 5000), Channel::bias);
   return {fmt::format("convolutions over {} steps of {}", steps, features), builder.take()};

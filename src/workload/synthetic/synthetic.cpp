@@ -43,15 +43,15 @@ struct Maker {
 /// [chosen] Shares: half of the networks see, half read, listen or rank; where requests can be collected, more are
 /// batched.
 constexpr std::array<SyntheticFamily, 8> kFamilies{{
-    {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 18},
+    {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 17},
     {"mobile", "Inverted residuals (expand, depthwise, project), some fused or with squeeze; classifiers, detectors.",
-     16},
+     15},
     {"encoder_decoder", "2 to 5 levels down and up again, with skips; dense or depthwise separable.", 10},
-    {"prefill", "Transformers over all their tokens: prompts, text encoders, image patches.", 13},
+    {"prefill", "Transformers over all their tokens: prompts, text encoders, image patches.", 12},
     {"decode", "Transformers that make one token (or verify up to 8) against a context.", 9},
-    {"recurrent", "Gates of 1 to 10 layers, one step at a time or over all steps where gates read no state.", 14},
-    {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 10},
-    {"signal", "Convolutions over time, plain, residual or depthwise separable, or in front of a transformer.", 10},
+    {"recurrent", "Gates of 1 to 10 layers, one step at a time or over all steps where gates read no state.", 15},
+    {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 11},
+    {"signal", "Convolutions over time, plain, residual or depthwise separable, or in front of a transformer.", 11},
 }};
 constexpr std::array<Maker, kFamilies.size()> kMakers{{
     {draw_convolutional, kMaps, 25},
