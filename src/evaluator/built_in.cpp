@@ -77,7 +77,10 @@ class BuiltIn final : public Evaluator {
   }
   [[nodiscard]] std::vector<StatedLimit> stated_limits() const override {
     if (technology_.is_version_1()) return {};
-    return {{.fact = "peak_power_w",
+    return {{.fact = "area_mm2",
+             .most = technology_.reticle_limit_mm2,
+             .reason = std::string(accel::code(accel::Reason::reticle))},
+            {.fact = "peak_power_w",
              .most = technology_.cooling_of(accel::Cooling::as_technology).most_w,
              .reason = std::string(accel::code(accel::Reason::cooling))}};
   }

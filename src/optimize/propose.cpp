@@ -64,6 +64,14 @@ std::string as_min_feasible(double infeasibility) {
   return fmt::format("p_feasible >= {} (--min-feasible)", as_threshold(infeasibility));
 }
 
+/// The same, of chances that are worth asking for instead of `threshold`: none of those that are all but 0.
+std::function<std::string(double)> worth_allowing(double threshold) {
+  constexpr double kLeastShare = 0.1;  // [chosen] of what is asked for
+  return [least = kLeastShare * threshold](double infeasibility) {
+    return 1 - infeasibility < least ? "" : as_min_feasible(infeasibility);
+  };
+}
+
 /// 1 for every design that must not be proposed, 0 for all others.
 Constraint not_known(const ProposeOptions& options) {
   const auto key = [](const std::uint16_t* levels, Eigen::Index parameters) {
@@ -285,7 +293,7 @@ class Proposer {
   [[nodiscard]] Problem with_p_feasible(double threshold) const {
     Problem problem = problem_;
     if (threshold <= 0) return problem;
-    problem.constraints.push_back({.name = kInfeasibility, .limit = 1 - threshold, .text = as_min_feasible});
+    problem.constraints.push_back({.name = kInfeasibility, .limit = 1 - threshold, .text = worth_allowing(threshold)});
     Forecast::Question question = question_;
     question.limits.push_back(1 - threshold);
     question.limits_infeasibility = true;

@@ -165,11 +165,15 @@ void require_uninterrupted() {
 std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each) {
   std::vector<std::string> can_be;
   std::string alone;
+  bool only_learned = false;
   for (std::size_t c = 0; c < each.size(); ++c) {
     const Constraint& constraint = problem.constraints[c];
     if (!is_feasible(each[c])) continue;
     const std::string met = met_by(constraint, each[c].best.front().score);
-    if (met.empty()) continue;  // nothing that a user sets
+    if (met.empty()) {  // nothing that a user sets, or not to that value
+      only_learned = only_learned || constraint.learned();
+      continue;
+    }
     can_be.push_back(met);
     const double smallest = solution.smallest_constraint_value[c];
     if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
@@ -180,6 +184,10 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
                         same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
   }
   if (!alone.empty()) return alone;
+  if (can_be.empty() && only_learned) {
+    return fmt::format("nor is one with any of the limits relaxed ({} tried). Relax several, or allow more values?",
+                       with_commas(solution.evaluations));
+  }
   if (can_be.empty()) {
     return fmt::format(
         "no new design found meets all limits, only known ones ({} tried). Allow more values, or known designs too?",

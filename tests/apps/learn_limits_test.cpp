@@ -45,6 +45,30 @@ TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfProposals) {
   EXPECT_FALSE(proposed({"--model", model()}).at("limits").contains("peak_power_w"));
 }
 
+TEST_F(Learn, TheExposureFieldIsALimitOfProposals) {
+  const auto proposed = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"propose", "--space", "datacenter", "--workload", "llama3_8b_decode", "--evaluations",
+                               "20000", "--simulate", "--json"});
+    const Outcome outcome = hindsight(more);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  };
+  const Json by_field = proposed({});
+  EXPECT_EQ(by_field.at("limits").at("area_mm2"), Json({{"limit", 858}, {"learned", false}}));
+  for (const Json& proposal : by_field.at("proposals")) {
+    EXPECT_EQ(proposal.at("simulated").dump().find("reticle"), std::string::npos) << proposal;
+  }
+  EXPECT_EQ(proposed({"--max", "area_mm2=500"}).at("limits").at("area_mm2").at("limit"), 500);
+  EXPECT_EQ(proposed({"--max", "area_mm2=2000"}).at("limits").at("area_mm2").at("limit"), 858);
+}
+
+TEST_F(Learn, TheShippedModelKnowsThatNoChipOfTheClassRunsWhisper) {
+  // A row of its second convolution is wider than the memory of a PE. Models of before were sure of ten designs.
+  const Outcome none = hindsight({"propose", "--workload", "whisper_base", "--max", "area_mm2=100", "--evaluations",
+                                  "5000", "--top", "3"});
+  expect_one_line_error(none, 3, "likely to be feasible: p_feasible reaches");
+}
+
 TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfCampaigns) {
   const auto hottest = [&](const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> campaign{"campaign", "--workloads", "m6",      "--rounds", "1",

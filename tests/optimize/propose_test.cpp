@@ -18,6 +18,7 @@ namespace hindsight::optimize {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 double zero(std::size_t /*parameter*/, std::size_t /*level*/) { return 0; }
 /// z = 0.1 x sum of (level - middle)^2, smallest 0 at (6, 2, 5, 4, 3, 5) as in `separable`.
@@ -436,6 +437,18 @@ TEST(Propose, RefusesWhenEveryDesignIsAllButSureToFail) {
   EXPECT_FALSE(propose(model, options).proposals.empty()) << "as the message says";
   options.min_p_feasible = 0;
   EXPECT_FALSE(propose(model, options).proposals.empty()) << "asked for regardless";
+}
+
+TEST(Propose, OffersNoChanceThatIsAllButNone) {
+  const auto message_at = [](double chance) {
+    return no_feasible_message(
+        bowl_model([=](std::size_t p, std::size_t /*level*/) { return p == 0 ? std::log(chance / (1 - chance)) : 0.0; }),
+        options_for({"one"}));
+  };
+  EXPECT_THAT(message_at(0.011), HasSubstr("Allow p_feasible >= 0.01"));
+  EXPECT_THAT(message_at(0.009), Not(HasSubstr("Allow p_feasible")));
+  EXPECT_THAT(message_at(1e-9), HasSubstr("needed: nor is one with any of the limits relaxed"));
+  EXPECT_THAT(message_at(1e-9), HasSubstr("Relax several, or allow more values?"));
 }
 
 TEST(Propose, NamesTheUnsatisfiableConstraintAndTheNearestValue) {

@@ -103,9 +103,10 @@ enum class SearchStep { search, leave_out };
 /// ends propose(); `leave_out` too, with no proposals.
 using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// Where the model learnt from the built-in model at a technology of version 2 the watts of the technology's cooling
-/// class are a limit of peak_power_w, unless a smaller one is given. Error{usage, incompatible, no_feasible}: see
-/// applications(), load_logged(), resolve_limits(), resolve_front(), optimize::propose(). Error{usage} when the space
-/// cannot be simulated, Error{incompatible} when the model learnt from another technology.
+/// class are a limit of peak_power_w, and its exposure field one of area_mm2, unless smaller ones are given.
+/// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), resolve_front(),
+/// optimize::propose(). Error{usage} when the space cannot be simulated, Error{incompatible} when the model learnt from
+/// another technology.
 [[nodiscard]] Proposals propose(const ProposalRequest& request, const BeforeSearch& before_search = {});
 
 /// Every predicted value is above that of the log's best design, which meets the same limits.
