@@ -6,12 +6,12 @@ usage() {
   cat <<'TEXT'
 usage: scripts/datacenter.sh [--out FOLDER] STEP...
 
-  model    20,000 designs of the space datacenter (at most 700 W) on the twelve networks of the list of that name, and on
-           nine each of 300 synthetic ones, and the model datacenter-any learnt from them
+  model    20,000 designs of the space datacenter within the watts of its cooling on the twelve networks of the list of
+           that name, and on nine each of 300 synthetic ones, and the model datacenter-any learnt from them
   unseen   how right it is about networks that it has not learnt: a Markdown table; the model with the errors by which
            `propose` says what to expect goes to calibrated/
-  regret   its first and its best of ten proposals, simulated, over the best of the same log and over the best design that
-           `hindsight optimum` finds: a Markdown table of the twelve, and one of networks that it has not learnt
+  regret   first and best of ten proposals of MODEL, simulated, over the best of the same log and over the best design
+           that `hindsight optimum` finds: a Markdown table of the twelve, and one of networks that it has not learnt
   floor    the best design that `hindsight optimum` finds for each of these networks, the floor and the gap: a table
 
   --out FOLDER   where log and model go (default: build/studies)
@@ -19,7 +19,8 @@ usage: scripts/datacenter.sh [--out FOLDER] STEP...
 
 Environment:
   BUILD_DIR      build folder with the program (default: build/release)
-  NODE           technology of model and regret (default: 5nm-silicon@liquid)
+  NODE           technology of model, unseen and regret (default: 5nm-silicon@liquid)
+  MODEL          of regret: a file, or the name of a shipped model (default: datacenter-any)
 TEXT
 }
 
@@ -49,12 +50,16 @@ mkdir -p "$out"
 # optimum NETWORK NODE: what `hindsight optimum` knows, as JSON
 optimum() { hindsight optimum --space datacenter --workloads "$1" --technology "$2" --quiet --json; }
 
-# Of other sizes than the twelve, or the same at another batch; the rest of the shipped networks fits on few designs.
+# Of other sizes than the twelve, or the same at another batch.
 others=(deepseek_v3_decode mixtral_8x7b_prefill mixtral_8x7b_decode@16 whisper_base@16 whisper_large_v2 whisper_large_v3@16
   llama3_8b_decode@16 llama3_70b_decode bert_base resnet50@8 vit_b_16 sd15_unet@4 mobilenet_v2@64 mobilenet_v3_large@32
   mobilenet_edgetpu@32 ssdlite@16 m4@16 m5@64 m6@8 unet@8 t_rnn_dec@64 t_rnn_enc@16)
 # Designs beyond the watts that the cooling carries are known not to be feasible, and tell nothing else.
-cool=(--max peak_power_w=700)
+case $node in
+  *@liquid) cool=(--max peak_power_w=700) ;;
+  *@air) cool=(--max peak_power_w=300) ;;
+  *) echo "datacenter.sh: NODE names no cooling that a server has: end it with @liquid or @air" >&2; exit 2 ;;
+esac
 
 # swept LIST LOG ARGUMENT...
 swept() { hindsight sweep --space datacenter --workloads "$1" --technology "$node" "${cool[@]}" --log "$2" "${@:3}"; }
@@ -69,28 +74,32 @@ step_model() {
 
 step_unseen() {
   scripts/outside-networks.sh "$out/outside"
-  swept "$(printf '%s,' "${others[@]}" "$out"/outside/*.yaml "$out"/outside/speech/*.yaml)synthetic:24@9" "$out/unseen.sqlite" --samples 10000 --seed 91 --quiet
+  swept "$(printf '%s,' "${others[@]}" "$out"/outside/*.yaml "$out"/outside/speech/*.yaml)synthetic:24@9" \
+    "$out/unseen.sqlite" --samples 10000 --seed 91 --quiet
   mkdir -p "$out/calibrated"
-  hindsight model calibrate "$out/datacenter-any.safetensors" --log "$out/unseen.sqlite" --out "$out/calibrated/datacenter-any.safetensors"
+  hindsight model calibrate "$out/datacenter-any.safetensors" --log "$out/unseen.sqlite" \
+    --out "$out/calibrated/datacenter-any.safetensors"
   hindsight model score "$out/datacenter-any.safetensors" --log "$out/unseen.sqlite" --json | python3 -c '
 import json, sys
 
 print("| network | feasible of 10,000 | tau | median error | infeasible where p feasible >= 0.9 | distance |")
 print("|:---|---:|---:|---:|---:|---:|")
+percent = lambda value, absent: absent if value is None else f"{100 * value:.1f} %"
 for row in json.load(sys.stdin)["applications"]:
-    if not row["feasible"]:
-        continue
-    print("| {} | {:,} | {:.3f} | {:.1f} % | {:.1f} % | {:.2f} |".format(row["workload"].rpartition("/")[2], row["feasible"],
-          row["kendall_tau"], 100 * row["median_error"], 100 * (row["infeasible_when_sure"] or 0), row["layer_distance"]))'
+    tau = "-" if row["kendall_tau"] is None else "{:.3f}".format(row["kendall_tau"])
+    print("| {} | {:,} | {} | {} | {} | {:.2f} |".format(
+        row["workload"].rpartition("/")[2], row["feasible"], tau, percent(row["median_error"], "-"),
+        percent(row["infeasible_when_sure"], "never that sure"), row["layer_distance"]))'
 }
 
-# regrets_of NETWORK...: a row each.
+# regrets_of NETWORK...: a table with a row each.
 regrets_of() {
   local network logged
   printf '| network | first / best found | best of ten / best found | best of the log / best found | cannot be built |\n'
   printf '|:---|---:|---:|---:|---:|\n'
   for network; do
-    hindsight propose --model "${MODEL:-datacenter-any}" --workload "$network" --simulate --json > "$out/proposals.json"
+    hindsight propose --model "${MODEL:-datacenter-any}" --workload "$network" --simulate --json > "$out/proposals.json" ||
+      { [ $? -eq 3 ] && echo '{"proposals": []}' > "$out/proposals.json"; }  # none is likely to be feasible
     optimum "$network" "$node" > "$out/optimum.json"
     logged=$(hindsight log query "$out/datacenter.sqlite" "SELECT min(latency_s) AS best FROM evaluations JOIN workloads
       USING (workload_id) WHERE feasible AND name = '$network'" --json)
@@ -106,8 +115,9 @@ for proposal in json.load(open(f"{folder}/proposals.json"))["proposals"]:
     true.append(verdict["value"] if verdict["feasible"] else None)
 built = [value for value in true if value is not None]
 ratio = lambda value, absent: f"{value / best:.3f}" if value is not None else absent
-print(f"| {os.environ['NETWORK']} | {ratio(true[0], 'cannot be built')} | {ratio(min(built, default=None), 'cannot be built')} | "
-      f"{ratio(logged, '-')} | {len(true) - len(built)} of {len(true)} |")
+first = ratio(true[0] if true else None, "cannot be built")
+best_of_ten = ratio(min(built, default=None), "cannot be built")
+print(f"| {os.environ['NETWORK']} | {first} | {best_of_ten} | {ratio(logged, '-')} | {len(true) - len(built)} of {len(true)} |")
 PY
   done
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Networks outside the families of the synthetic generator, as YAML files: what the stated distance is calibrated on.
+# Networks outside the families of the synthetic generator, as YAML files: what the stated distance is calibrated on, and
+# published networks over time.
 set -euo pipefail
 
 usage() {
@@ -10,7 +11,7 @@ Writes outside_*.yaml into FOLDER, the same bytes every time: odd channel counts
 more, kernels of 9 and 31, dilated sequences, groups of 4 channels, graphs, recommenders, MLPs of a few hundred MACs,
 unrolled recurrences. No family of `synthetic:N` makes any of them.
 
-And speech_*.yaml into FOLDER/speech: four published networks over time, which are of the family `signal`.
+And speech_*.yaml into FOLDER/speech: four published networks over time, as those of the family `signal` or near to them.
 TEXT
 }
 
@@ -157,7 +158,7 @@ for size in "98 16 24 49" "49 24 32 25" "25 32 48 13"; do
 done
 dense 1 48 12
 
-network conv_tasnet 1 "two speakers in four seconds of 8 kHz (Luo and Mesgarani 2019, N 512, B 128, H 512, P 3, 8 blocks three times)"
+network conv_tasnet 1 "two speakers in four seconds of 8 kHz (Luo and Mesgarani 2019, three times 8 blocks)"
 steps 32000 1 512 16 8
 steps 4000 512 128 1 1
 for _ in {1..24}; do

@@ -6,7 +6,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/studies.sh [--out FOLDER] STEP...
 
-Steps, each resumable: what a finished part left in the folder is kept.
+Steps, each resumable: what a finished part left in the folder is kept, so that another version of the program, of its
+accelerator model or of its synthetic networks needs another folder.
 
   any          300 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W) on nine of them each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
@@ -98,7 +99,7 @@ log_of_any() {
 
 step_any() {
   log_of_any
-  train any.sqlite edge-any.safetensors --constraint energy_j "${many[@]}"
+  train any.sqlite edge-any.safetensors --workloads synthetic:300 --constraint energy_j "${many[@]}"
 }
 
 # log_of_nine SEED: nine-SEED.sqlite
@@ -115,9 +116,12 @@ step_nine() {
   done
 }
 
-# proposed MODEL APPLICATIONS ARGUMENT...: ten simulated proposals as JSON.
+# proposed MODEL APPLICATIONS ARGUMENT...: ten simulated proposals as JSON, none where none is likely to be feasible.
 proposed() {
-  hindsight propose --model "$1.safetensors" --workloads "$2" --aggregate mean --simulate --json "${@:3}"
+  local status=0
+  hindsight propose --model "$1.safetensors" --workloads "$2" --aggregate mean --simulate --json "${@:3}" || status=$?
+  [ $status -ne 3 ] || echo '{"proposals": []}'
+  [ $status -eq 0 ] || [ $status -eq 3 ]
 }
 
 # regret_of MODEL TASK APPLICATIONS AREA OPTIMUM: "model;task;first;best;infeasible;proposals;lifted" and, without the
@@ -203,19 +207,21 @@ candidates="layers margins trends plain pushed v0.1"
 # recipes_cell SEED APPLICATION TASK AREA OPTIMUM: a line of recipes.csv for every recipe, one of chosen.csv. The methods
 # that search for negatives learn the area, below whose limits they search; the others are given it by `propose`.
 recipes_cell() {
-  local recipe model arguments
+  local recipe model arguments chosen
   for recipe in ${RECIPES:-layers plain v0.1 prime-paper coms margins trends pushed}; do
     model=recipes/$1-$recipe-$2
     ! grep -qF "$model;" recipes.csv || continue
     arguments=(--recipe "$recipe")
     [ "$recipe" != coms ] || arguments=(--method coms)
     case $recipe in v0.1 | prime-paper | coms) arguments+=(--constraint area_mm2) ;; esac
-    [ -e "$model.safetensors" ] || hindsight train --log "nine-$1.sqlite" --workloads "$2" --out "$model.safetensors" --quiet "${arguments[@]}"
+    [ -e "$model.safetensors" ] ||
+      hindsight train --log "nine-$1.sqlite" --workloads "$2" --out "$model.safetensors" --quiet "${arguments[@]}"
     regret_of "$model" "$3" "$2" "$4" "$5" >> recipes.csv
   done
-  grep -q "^$1;$2;" chosen.csv ||
-    echo "$1;$2;$(hindsight backtest --log "nine-$1.sqlite" --workloads "$2" --quiet --json |
-      sqlite3 :memory: "SELECT json_extract(CAST(readfile('/dev/stdin') AS TEXT), '\$.chosen')")" >> chosen.csv
+  ! grep -q "^$1;$2;" chosen.csv || return 0
+  hindsight backtest --log "nine-$1.sqlite" --workloads "$2" --quiet --json > recipes/backtest.json
+  chosen=$(sqlite3 :memory: "SELECT json_extract(readfile('recipes/backtest.json'), '\$.chosen')")
+  echo "$1;$2;$chosen" >> chosen.csv
 }
 
 step_recipes() {
@@ -442,7 +448,7 @@ few_target() {
   case $1 in
     older) echo "$few_latency;m4;22nm;latency_s;27;100" ;;
     changed) echo "$few_latency;resnet50;22nm-silicon;latency_s;29;29" ;;
-    energy7) echo "any-energy.safetensors;mobilenet_v2;7nm-silicon;energy_j;10;30" ;;
+    energy7) echo "few/any-energy.safetensors;mobilenet_v2;7nm-silicon;energy_j;10;30" ;;
     *) echo "studies.sh: FEW_TARGETS knows older, changed and energy7, not '$1'" >&2; exit 2 ;;
   esac
 }
@@ -453,7 +459,7 @@ few_factor="1.3 * sqrt(1 + p ->> 'pes_x' * (p ->> 'pes_y') / 64.0) * sqrt(1 + (p
 
 # few_log TARGET: 20,000 uniform designs of the target and two searches of 2,000 designs each.
 few_log() {
-  local base app technology objective area area22 seed log="few-$1.sqlite" watts=("${cool[@]}")
+  local base app technology objective area area22 seed log="few/$1.sqlite" watts=("${cool[@]}")
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
   [ ! -e "$log" ] || return 0
   [ "$technology" != 22nm ] || watts=()  # version 1 has no cooling classes
@@ -508,10 +514,10 @@ few_known() { grep -q "^$1;$2;$3;$4;" few.csv; }
 
 # few_cell TARGET ROWS SEED: adapted, and from scratch on the same rows.
 few_cell() {
-  local base app technology objective area area22 verdict name="few-$1-$2-$3"
+  local base app technology objective area area22 verdict name="few/$1-$2-$3"
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
   if few_known "$@" adapted && few_known "$@" scratch; then return 0; fi
-  few_draw "few-$1.sqlite" "$2" "$3" "$name.sqlite"
+  few_draw "few/$1.sqlite" "$2" "$3" "$name.sqlite"
   if ! few_known "$@" scratch; then
     # A thousand steps: more learn so few rows by heart, and take as much longer.
     hindsight train --log "$name.sqlite" --recipe layers --objective "$objective" --set steps=1000 \
@@ -530,10 +536,10 @@ few_cell() {
 
 # few_thousand TARGET SEED: from scratch on 1,000 rows.
 few_thousand() {
-  local base app technology objective area area22 name="few-$1-1000-$2"
+  local base app technology objective area area22 name="few/$1-1000-$2"
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
   few_known "$1" 1000 "$2" scratch && return 0
-  few_draw "few-$1.sqlite" 1000 "$2" "$name.sqlite"
+  few_draw "few/$1.sqlite" 1000 "$2" "$name.sqlite"
   hindsight train --log "$name.sqlite" --recipe layers --objective "$objective" --set steps=1000 --set batch_pairs=3000 \
     --seed "$2" --quiet --out "$name.safetensors"
   echo "$1;1000;$2;scratch;$(few_value "$1" "$name.safetensors" "$technology" "$area");" >> few.csv
@@ -544,7 +550,7 @@ few_thousand() {
 few_best() {
   local base app technology objective area area22
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
-  { sqlite3 "few-$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area"
+  { sqlite3 "few/$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area"
     awk -F';' -v target="$1" '$1 == target && $5 != "" { print $5 }' few.csv; } | sort -g | head -1
 }
 
@@ -568,12 +574,14 @@ step_few() {
   local target rows seed base app technology objective area area22
   [ -z "${TECHNOLOGY:-}" ] || { echo "studies.sh: few: its targets name their technologies. Leave TECHNOLOGY away" >&2; exit 2; }
   few_latency=$any
-  few_targets=${FEW_TARGETS:-45nm changed energy7}
+  few_targets=${FEW_TARGETS:-older changed energy7}
+  for target in $few_targets; do few_target "$target" > /dev/null; done
+  mkdir -p few
   touch few.csv
   case " $few_targets " in
     *" energy7 "*)
       log_of_any
-      train any.sqlite any-energy.safetensors --objective energy "${many[@]}" --set steps=4000 ;;
+      train any.sqlite few/any-energy.safetensors --workloads synthetic:300 --objective energy "${many[@]}" --set steps=4000 ;;
   esac
   for target in $few_targets; do
     IFS=';' read -r base app technology objective area area22 < <(few_target "$target")

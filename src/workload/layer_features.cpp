@@ -71,7 +71,7 @@ const std::vector<LayerFormula>& features() {
        [](const Place& p) { return log2_above(p.most_handed_over_bytes); }},
       {{"log2_all_weight_bytes", "Trained weights of the whole network."},
        [](const Place& p) { return log2_above(p.all_weight_bytes); }},
-      {{"log2_out_width", "Pixels per row of a convolution's output; of other products m."},
+      {{"log2_out_width", "Pixels per row of a convolution's output (transposed: input); of other products m."},
        [](const Place& p) { return log2_of(p.layer.out_width); }},
   };
   return table;

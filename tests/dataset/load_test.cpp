@@ -165,6 +165,23 @@ TEST_F(LoadDataset, ContextsAreTheWorkloads) {
   EXPECT_EQ(data.contexts[1].features, Eigen::Vector2d(4e6, 9));
 }
 
+TEST_F(LoadDataset, LayersOfOlderLogsHaveTheirRowsFromTheDefinition) {
+  {
+    SmallLog log(file_);
+    const char* layer =
+        R"([{"name": "a", "type": "convolution", "repeat": 1, "m": 64, "n": 2, "k": 9, "count": 1, "kernel_height": 3,
+        "kernel_width": 3, "stride_height": 1, "stride_width": 1, "depthwise": false, "macs": 1152, "weight_bytes": 18,
+        "input_bytes": 100, "output_bytes": 128}])";
+    const std::int64_t old = log.log.add_workload("old", "hindsight workload definition 1\nm 64 n 2 out_width 16 k 9\n",
+                                                  "hash-old", 1, layer, 1, {{"macs", 1152}, {"layers", 1}});
+    log.feasible(3, old, {{"latency_s", 1}});
+  }
+  const Dataset data = load_dataset(file_, selection());
+  ASSERT_EQ(data.contexts.size(), 1U);
+  ASSERT_EQ(data.contexts[0].layers.features.rows(), 1);
+  EXPECT_EQ(data.contexts[0].layers.features.rightCols(1)(0, 0), 4) << "the last feature: 16 pixels per row";
+}
+
 TEST_F(LoadDataset, WorkloadsInTheOrderAskedFor) {
   fill();
   Selection wanted = selection();

@@ -40,7 +40,7 @@ struct Maker {
   int batched_percent;  ///< share with a batch above 1
 };
 
-/// [chosen] Shares: half of the networks see, half read, listen or rank; where requests can be collected, more are
+/// [chosen] Shares: two fifths of the networks see, the others read, listen or rank; where requests can be collected, more are
 /// batched.
 constexpr std::array<SyntheticFamily, 8> kFamilies{{
     {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 17},
