@@ -64,8 +64,8 @@ TEST_F(Learn, TheExposureFieldIsALimitOfProposals) {
 
 TEST_F(Learn, TheShippedModelKnowsThatNoChipOfTheClassRunsWhisper) {
   // A row of its second convolution is wider than the memory of a PE. Models of before were sure of ten designs.
-  const Outcome none = hindsight({"propose", "--workload", "whisper_base", "--max", "area_mm2=100", "--evaluations",
-                                  "5000", "--top", "3"});
+  const Outcome none = hindsight(
+      {"propose", "--workload", "whisper_base", "--max", "area_mm2=100", "--evaluations", "5000", "--top", "3"});
   expect_one_line_error(none, 3, "likely to be feasible: p_feasible reaches");
 }
 

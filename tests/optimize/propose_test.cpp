@@ -441,9 +441,10 @@ TEST(Propose, RefusesWhenEveryDesignIsAllButSureToFail) {
 
 TEST(Propose, OffersNoChanceThatIsAllButNone) {
   const auto message_at = [](double chance) {
-    return no_feasible_message(
-        bowl_model([=](std::size_t p, std::size_t /*level*/) { return p == 0 ? std::log(chance / (1 - chance)) : 0.0; }),
-        options_for({"one"}));
+    return no_feasible_message(bowl_model([=](std::size_t p, std::size_t /*level*/) {
+                                 return p == 0 ? std::log(chance / (1 - chance)) : 0.0;
+                               }),
+                               options_for({"one"}));
   };
   EXPECT_THAT(message_at(0.011), HasSubstr("Allow p_feasible >= 0.01"));
   EXPECT_THAT(message_at(0.009), Not(HasSubstr("Allow p_feasible")));

@@ -166,7 +166,8 @@ TEST(LayerVersions, NetworksOfNoVersionAndApplicationsOfAnotherAreRefused) {
   EXPECT_THAT(refusal(parts_of(kOld - 1)), HasSubstr("see 20 features of a layer"));
   Model::Parts parts = parts_of(kNow);
   parts.training_contexts[1] = application("beta", 2, kOld);
-  EXPECT_THAT(refusal(parts), HasSubstr("21 for features of the layers of context 'beta', not " + std::to_string(kNow)));
+  EXPECT_THAT(refusal(parts),
+              HasSubstr("21 for features of the layers of context 'beta', not " + std::to_string(kNow)));
 }
 
 }  // namespace

@@ -65,9 +65,8 @@ class Evaluator {
   [[nodiscard]] virtual const std::vector<std::string>& fact_names() const = 0;
   /// The smallest value of a fact among all designs of the space, where that is known without trying them.
   [[nodiscard]] virtual std::optional<double> smallest_fact(const std::string& name) const = 0;
-  /// What it was set to states, beyond which no design is feasible: of the built-in model the exposure field and the watts
-  /// of the cooling class.
-  /// None for most.
+  /// What it was set to states, beyond which no design is feasible: of the built-in model the exposure field and the
+  /// watts of the cooling class. None for most.
   [[nodiscard]] virtual std::vector<StatedLimit> stated_limits() const { return {}; }
   /// Ends of a range that holds the fact of every design of a box: one of the given levels per parameter, none given
   /// means all. Nothing where that is not known without trying them. No evaluation.

@@ -40,8 +40,8 @@ struct Maker {
   int batched_percent;  ///< share with a batch above 1
 };
 
-/// [chosen] Shares: two fifths of the networks see, the others read, listen or rank; where requests can be collected, more are
-/// batched.
+/// [chosen] Shares: two fifths of the networks see, the others read, listen or rank; where requests can be collected,
+/// more are batched.
 constexpr std::array<SyntheticFamily, 8> kFamilies{{
     {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 17},
     {"mobile", "Inverted residuals (expand, depthwise, project), some fused or with squeeze; classifiers, detectors.",
