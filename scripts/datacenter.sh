@@ -45,6 +45,12 @@ done
 node=${NODE:-5nm-silicon@liquid}
 networks=(llama3_8b_decode llama3_8b_decode@8 llama3_8b_decode@64 llama3_8b_prefill llama3_70b_decode@8
   llama3_70b_prefill mixtral_8x7b_decode bert_base@8 bert_base@64 resnet50@64 vit_b_16@64 sd15_unet)
+# Designs beyond the watts that the cooling carries are known not to be feasible, and tell nothing else.
+case $node in
+  *@liquid) cool=(--max peak_power_w=700) ;;
+  *@air) cool=(--max peak_power_w=300) ;;
+  *) echo "datacenter.sh: NODE names no cooling that a server has: end it with @liquid or @air" >&2; exit 2 ;;
+esac
 mkdir -p "$out"
 
 # optimum NETWORK NODE: what `hindsight optimum` knows, as JSON
@@ -54,12 +60,6 @@ optimum() { hindsight optimum --space datacenter --workloads "$1" --technology "
 others=(deepseek_v3_decode mixtral_8x7b_prefill mixtral_8x7b_decode@16 whisper_base@16 whisper_large_v2 whisper_large_v3@16
   llama3_8b_decode@16 llama3_70b_decode bert_base resnet50@8 vit_b_16 sd15_unet@4 mobilenet_v2@64 mobilenet_v3_large@32
   mobilenet_edgetpu@32 ssdlite@16 m4@16 m5@64 m6@8 unet@8 t_rnn_dec@64 t_rnn_enc@16)
-# Designs beyond the watts that the cooling carries are known not to be feasible, and tell nothing else.
-case $node in
-  *@liquid) cool=(--max peak_power_w=700) ;;
-  *@air) cool=(--max peak_power_w=300) ;;
-  *) echo "datacenter.sh: NODE names no cooling that a server has: end it with @liquid or @air" >&2; exit 2 ;;
-esac
 
 # swept LIST LOG ARGUMENT...
 swept() { hindsight sweep --space datacenter --workloads "$1" --technology "$node" "${cool[@]}" --log "$2" "${@:3}"; }

@@ -185,7 +185,8 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
   }
   if (!alone.empty()) return alone;
   if (can_be.empty() && only_learned) {
-    return fmt::format("nor is one with any of the limits relaxed ({} tried). Relax several, or allow more values?",
+    return fmt::format(
+        "no design with one of the limits relaxed reaches it ({} tried). Relax several, or allow more values?",
                        with_commas(solution.evaluations));
   }
   if (can_be.empty()) {
@@ -238,18 +239,23 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
       run(problem_without, LevelSpace(*problem.space, problem.allowed), refining(options, solution.best));
   const Solution& found = is_feasible(nearest) ? nearest : solution;  // else the one that misses all of them least
   std::vector<std::string> missed, needed;
+  bool out_of_reach = false;  // a limit that nobody would set to what is met
   if (!found.best.empty()) {
     const space::Design& design = found.best.front().design;
     LevelMatrix levels(1, static_cast<Eigen::Index>(design.levels.size()));
     std::copy(design.levels.begin(), design.levels.end(), levels.data());
     for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
       const double value = only(problem, c, Others::ignored, levels).score[0];
-      if (value <= problem.constraints[c].limit || met_by(problem.constraints[c], value).empty()) continue;
+      if (value <= problem.constraints[c].limit) continue;
+      if (met_by(problem.constraints[c], value).empty()) {
+        out_of_reach = out_of_reach || problem.constraints[c].learned();
+        continue;
+      }
       missed.push_back(limit_of(problem.constraints[c]));
       needed.push_back(met_by(problem.constraints[c], value));
     }
   }
-  if (missed.empty()) {
+  if (missed.empty() || out_of_reach) {
     return fmt::format("no design found meets all limits together ({} tried). Allow more values, or relax several?",
                        with_commas(solution.evaluations));
   }

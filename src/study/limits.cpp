@@ -230,15 +230,9 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   return limits;
 }
 
-LimitWords within_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
-  for (const evaluator::StatedLimit& stated : evaluator.stated_limits()) {
-    words.max.push_back(fmt::format("{}={}", stated.fact, shortest(stated.most)));
-  }
-  return words;
-}
-
 LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
   for (const evaluator::StatedLimit& stated : evaluator.stated_limits()) {
+    if (is_derived(evaluator.space().rules(), stated.fact)) continue;  // the space means something else by it
     const bool named = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
       return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == stated.fact;
     });

@@ -301,11 +301,28 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
   return area ? area->value : nullptr;
 }
 
-/// What the user bounds, and what the evaluator that the model learnt from states besides.
-LimitWords limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator) {
+/// Those of what the user bounds, and of what the evaluator that the model learnt from states besides: where the space has
+/// a derived quantity of that name, it means something else by it. Beyond what is stated no limit is named as a remedy.
+Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator,
+                 const DerivedQuantities& derived) {
+  Limits limits = resolve_limits(request.limits, model, evaluator, derived);
   const auto rows = model.parts().provenance.find("evaluator");
-  const bool learnt_from_it = evaluator && rows != model.parts().provenance.end() && rows->second == evaluator->name();
-  return learnt_from_it ? within_stated_limits(request.limits, *evaluator) : request.limits;
+  if (!evaluator || rows == model.parts().provenance.end() || rows->second != evaluator->name()) return limits;
+  for (const evaluator::StatedLimit& stated : evaluator->stated_limits()) {
+    if (derived_constraint(derived, stated.fact, stated.most)) continue;
+    const auto given = std::ranges::find(limits.constraints, stated.fact, &optimize::Constraint::name);
+    if (given != limits.constraints.end()) {
+      given->limit = std::min(given->limit, stated.most);
+      continue;
+    }
+    auto constraint = analytic_constraint(evaluator, stated.fact, stated.most);
+    if (!constraint) continue;
+    constraint->text = [stated](double value) {
+      return value > stated.most ? "" : fmt::format("{} <= {}", stated.fact, shortest(stated.most));
+    };
+    limits.constraints.push_back(std::move(*constraint));
+  }
+  return limits;
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -344,7 +361,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
   proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
-  Limits limits = resolve_limits(limits_of(request, model, evaluator), model, evaluator, proposals.derived);
+  Limits limits = limits_of(request, model, evaluator, proposals.derived);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);

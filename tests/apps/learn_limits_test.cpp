@@ -1,4 +1,4 @@
-/// Do proposals keep to what is known without a model: lower bounds, the watts of the cooling class?
+/// Do proposals keep to what is known without a model: lower bounds, the watts of the cooling class, the exposure field?
 #include <algorithm>
 
 #include "apps/learn_fixture.h"

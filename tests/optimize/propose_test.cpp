@@ -448,7 +448,7 @@ TEST(Propose, OffersNoChanceThatIsAllButNone) {
   };
   EXPECT_THAT(message_at(0.011), HasSubstr("Allow p_feasible >= 0.01"));
   EXPECT_THAT(message_at(0.009), Not(HasSubstr("Allow p_feasible")));
-  EXPECT_THAT(message_at(1e-9), HasSubstr("needed: nor is one with any of the limits relaxed"));
+  EXPECT_THAT(message_at(1e-9), HasSubstr("needed: no design with one of the limits relaxed reaches it"));
   EXPECT_THAT(message_at(1e-9), HasSubstr("Relax several, or allow more values?"));
 }
 

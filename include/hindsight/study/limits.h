@@ -32,12 +32,9 @@ using DerivedQuantities = std::shared_ptr<const space::Rules>;
 
 using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 
-/// The words with the evaluator's stated_limits() among --max, those that no word names already: a designer states the
-/// cooling class as the area is stated, and a limit that a design alone decides is known exactly.
+/// The words with the evaluator's stated_limits() among --max, those that no word names already and of which the space
+/// has no derived quantity of that name: a limit that a design alone decides is known exactly.
 [[nodiscard]] LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
-/// The words with all of them, so that a looser --max changes nothing: beyond is infeasible, and the model need not
-/// know.
-[[nodiscard]] LimitWords within_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
 
 struct Limits {
   optimize::AllowedLevels allowed;

@@ -124,8 +124,8 @@ void add_blocks_over_time(NetworkBuilder& builder, Draw& draw, std::int64_t chan
   double width = static_cast<double>(channels);
   for (std::int64_t stage = 0; stage < stages; ++stage) {
     const std::int64_t blocks = draw.size(1, 6);
-    constexpr std::int64_t kFewestSteps = 16,
-                           kMostChannels = 2048;  // [chosen] a kernel of 31 still sees half of its steps
+    constexpr std::int64_t kFewestSteps = 16;     // [chosen] where a kernel of 31 still sees half of its steps
+    constexpr std::int64_t kMostChannels = 2048;  // [chosen] as stages over maps have them
     const bool halved = draw.chance(50) && builder.shape().width >= kFewestSteps;
     const std::int64_t out = std::min(rounded_channels(width), kMostChannels);
     for (std::int64_t block = 0; block < blocks; ++block) {
