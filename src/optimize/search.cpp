@@ -187,7 +187,7 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
   if (can_be.empty() && only_learned) {
     return fmt::format(
         "no design with one of the limits relaxed reaches it ({} tried). Relax several, or allow more values?",
-                       with_commas(solution.evaluations));
+        with_commas(solution.evaluations));
   }
   if (can_be.empty()) {
     return fmt::format(

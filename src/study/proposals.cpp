@@ -301,8 +301,9 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
   return area ? area->value : nullptr;
 }
 
-/// Those of what the user bounds, and of what the evaluator that the model learnt from states besides: where the space has
-/// a derived quantity of that name, it means something else by it. Beyond what is stated no limit is named as a remedy.
+/// Those of what the user bounds, and of what the evaluator that the model learnt from states besides: where the space
+/// has a derived quantity of that name, it means something else by it. Beyond what is stated no limit is named as a
+/// remedy.
 Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator,
                  const DerivedQuantities& derived) {
   Limits limits = resolve_limits(request.limits, model, evaluator, derived);

@@ -1,4 +1,5 @@
-/// Do proposals keep to what is known without a model: lower bounds, the watts of the cooling class, the exposure field?
+/// Do proposals keep to what is known without a model: lower bounds, the watts of the cooling class, the exposure
+/// field?
 #include <algorithm>
 
 #include "apps/learn_fixture.h"

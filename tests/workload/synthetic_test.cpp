@@ -156,7 +156,8 @@ TEST(SyntheticNetworks, OverTimeHaveMapsOfOneRowAndKernelsOfOne) {
     ++all;
     bool has_attention = false, has_depthwise = false, has_stride = false;
     std::int64_t longest = 0;
-    for (const Layer& layer : load_network(name).layers()) {
+    const Network network = load_network(name);
+    for (const Layer& layer : network.layers()) {
       has_attention = has_attention || layer.type == LayerType::matmul;
       if (layer.type != LayerType::convolution && layer.type != LayerType::depthwise_convolution) continue;
       EXPECT_EQ(layer.in_height, 1) << name << ' ' << layer.name;
