@@ -164,14 +164,13 @@ void require_uninterrupted() {
 /// Of limits that some designs meet with the others kept: which, one of them being enough.
 std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each) {
   std::vector<std::string> can_be;
-  std::string alone;
-  bool only_learned = false;
+  std::string alone, out_of_reach;
   for (std::size_t c = 0; c < each.size(); ++c) {
     const Constraint& constraint = problem.constraints[c];
     if (!is_feasible(each[c])) continue;
     const std::string met = met_by(constraint, each[c].best.front().score);
     if (met.empty()) {  // nothing that a user sets, or not to that value
-      only_learned = only_learned || constraint.learned();
+      if (out_of_reach.empty()) out_of_reach = limit_of(constraint);
       continue;
     }
     can_be.push_back(met);
@@ -184,10 +183,11 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
                         same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
   }
   if (!alone.empty()) return alone;
-  if (can_be.empty() && only_learned) {
+  if (can_be.empty() && !out_of_reach.empty()) {
     return fmt::format(
-        "no design with one of the limits relaxed reaches it ({} tried). Relax several, or allow more values?",
-        with_commas(solution.evaluations));
+        "no design found meets {} and all else ({} tried), nor with one other limit relaxed. Relax several, or allow "
+        "more values?",
+        out_of_reach, with_commas(solution.evaluations));
   }
   if (can_be.empty()) {
     return fmt::format(
@@ -248,7 +248,7 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
       const double value = only(problem, c, Others::ignored, levels).score[0];
       if (value <= problem.constraints[c].limit) continue;
       if (met_by(problem.constraints[c], value).empty()) {
-        out_of_reach = out_of_reach || problem.constraints[c].learned();
+        out_of_reach = out_of_reach || !limit_of(problem.constraints[c]).empty();
         continue;
       }
       missed.push_back(limit_of(problem.constraints[c]));

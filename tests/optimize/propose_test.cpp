@@ -448,8 +448,17 @@ TEST(Propose, OffersNoChanceThatIsAllButNone) {
   };
   EXPECT_THAT(message_at(0.011), HasSubstr("Allow p_feasible >= 0.01"));
   EXPECT_THAT(message_at(0.009), Not(HasSubstr("Allow p_feasible")));
-  EXPECT_THAT(message_at(1e-9), HasSubstr("needed: no design with one of the limits relaxed reaches it"));
+  EXPECT_THAT(message_at(1e-9), HasSubstr("needed: no design found meets p_feasible >= 0.1 (--min-feasible) and all"));
   EXPECT_THAT(message_at(1e-9), HasSubstr("Relax several, or allow more values?"));
+}
+
+TEST(Propose, OffersNothingBeyondALimitThatNobodySets) {
+  ProposeOptions options = options_for({"one"});
+  const auto text = [](double value) { return std::string(value > 3 ? "" : "area_mm2 <= 3"); };
+  options.constraints = {{.name = "area_mm2", .limit = 3, .value = batched(product_area), .text = text}};
+  const std::string message = no_feasible_message(bowl_model(likely), options);
+  EXPECT_THAT(message, HasSubstr("no design found meets area_mm2 <= 3 and all else"));
+  EXPECT_THAT(message, Not(HasSubstr("known")));
 }
 
 TEST(Propose, NamesTheUnsatisfiableConstraintAndTheNearestValue) {
