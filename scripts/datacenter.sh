@@ -7,7 +7,7 @@ usage() {
 usage: scripts/datacenter.sh [--out FOLDER] STEP...
 
   model    20,000 designs of the space datacenter within the watts of its cooling on the twelve networks of the list of
-           that name, and on nine each of 300 synthetic ones, and the model datacenter-any learnt from them
+           that name, and on nine each of 600 synthetic ones, and the model datacenter-any learnt from them
   unseen   how right it is about networks that it has not learnt: a Markdown table; the model with the errors by which
            `propose` says what to expect goes to calibrated/
   regret   first and best of ten proposals of MODEL, simulated, over the best of the same log and over the best design
@@ -66,7 +66,7 @@ swept() { hindsight sweep --space datacenter --workloads "$1" --technology "$nod
 
 step_model() {
   swept datacenter "$out/datacenter.sqlite" --samples 20000 --seed 1
-  swept synthetic:300 "$out/datacenter.sqlite" --networks-per-design 9 --samples 20000 --seed 1
+  swept synthetic:600 "$out/datacenter.sqlite" --networks-per-design 9 --samples 20000 --seed 1
   [ -e "$out/datacenter-any.safetensors" ] || hindsight train --log "$out/datacenter.sqlite" --recipe layers \
     --constraint energy_j --set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2 \
     --out "$out/datacenter-any.safetensors"

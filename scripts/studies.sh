@@ -9,7 +9,7 @@ usage: scripts/studies.sh [--out FOLDER] STEP...
 Steps, each resumable: what a finished part left in the folder is kept, so that another version of the program, of its
 accelerator model or of its synthetic networks needs another folder.
 
-  any          300 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W) on nine of them each; the model edge-any
+  any          600 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W) on nine of them each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
   recipes      each of the nine from its own designs of the same logs, by every recipe of RECIPES, and which of them the
@@ -23,6 +23,8 @@ accelerator model or of its synthetic networks needs another folder.
                published ones over time, and whisper_base, which no design can run
   distance     the error of edge-any beside its distance from 56 networks that it has not seen, 17 of them outside the
                generator's families (scripts/outside-networks.sh); the calibrated model goes to calibrated/
+  outside      ten proposals of every model of the folder for the 21 networks of scripts/outside-networks.sh, within 27
+               and within 100 mm2: outside.csv, and a table of how many cannot be built
   swap         does a network's own first proposal beat another network's on it? All pairs of the shipped networks
                whose best known designs differ: swap.csv, and a Markdown table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
@@ -56,7 +58,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | recipes | tables | regret | accuracy | distance | swap | exact | front | few) steps+=("$1") ;;
+    any | nine | single | recipes | tables | regret | accuracy | distance | outside | swap | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -89,17 +91,17 @@ train() {
 cool=(--max peak_power_w=2.5)
 [ "${TECHNOLOGY:-}" != 22nm ] || cool=()
 
-# Of 300 networks a step sees 32, and twice as many rows as the recipe has; two networks of an ensemble rank as three do.
+# Of 600 networks a step sees 32, and twice as many rows as the recipe has; two networks of an ensemble rank as three do.
 many=(--set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2)
 
 log_of_any() {
-  hindsight sweep --space edge --workloads synthetic:300 --networks-per-design 9 --samples 20000 --max area_mm2=100 \
+  hindsight sweep --space edge --workloads synthetic:600 --networks-per-design 9 --samples 20000 --max area_mm2=100 \
     "${cool[@]}" --seed 1 "${technology[@]}" --log any.sqlite
 }
 
 step_any() {
   log_of_any
-  train any.sqlite edge-any.safetensors --workloads synthetic:300 --constraint energy_j "${many[@]}"
+  train any.sqlite edge-any.safetensors --workloads synthetic:600 --constraint energy_j "${many[@]}"
 }
 
 # log_of_nine SEED: nine-SEED.sqlite
@@ -275,6 +277,33 @@ step_distance() {
   mkdir -p calibrated
   hindsight model calibrate edge-any.safetensors --log distance.sqlite --out calibrated/edge-any.safetensors
   hindsight model score edge-any.safetensors --log distance.sqlite
+}
+
+step_outside() {
+  local model file area
+  "$outside" outside
+  touch outside.csv
+  for model in *.safetensors; do
+    model=${model%.safetensors}
+    for area in 27 100; do
+      for file in outside/*.yaml outside/speech/*.yaml; do
+        ! grep -q "^$model;$area;$file;" outside.csv || continue
+        proposed "$model" "$file" --max "area_mm2=$area" > outside.json
+        sqlite3 :memory: "
+          WITH p AS (SELECT json_extract(value, '\$.rank') AS rank, json_extract(value, '\$.simulated.value') * 1000 AS ms
+                       FROM json_each(readfile('outside.json'), '\$.proposals'))
+          SELECT printf('%s;%s;%s;%d;%d;%d;%s', '$model', '$area', '$file', count(*), sum(rank = 1 AND ms IS NULL),
+                        sum(ms IS NULL), coalesce(printf('%.4g', min(ms)), '')) FROM p" >> outside.csv
+      done
+    done
+  done
+  echo "| model | networks with proposals | first proposals that cannot be built | of all | networks |"
+  echo "|:---|---:|---:|---:|:---|"
+  awk -F';' '{ asked[$1]++; given[$1] += ($4 > 0); lost[$1] += $5; bad[$1] += $6; all[$1] += $4
+               sub(".*/[a-z]*_", "", $3); sub(".yaml", "", $3)
+               if ($6) where[$1] = where[$1] (where[$1] ? ", " : "") $3 " within " $2 " mm2: " $6 }
+             END { for (m in all) printf "| %s | %d of %d | %d of %d | %d of %d | %s |\n", m, given[m], asked[m], lost[m],
+                                         given[m], bad[m], all[m], where[m] }' outside.csv | sort
 }
 
 # The shipped networks of which some design of at most 27 mm2 can be built.
@@ -581,7 +610,7 @@ step_few() {
   case " $few_targets " in
     *" energy7 "*)
       log_of_any
-      train any.sqlite few/any-energy.safetensors --workloads synthetic:300 --objective energy "${many[@]}" --set steps=4000 ;;
+      train any.sqlite few/any-energy.safetensors --workloads synthetic:600 --objective energy "${many[@]}" --set steps=4000 ;;
   esac
   for target in $few_targets; do
     IFS=';' read -r base app technology objective area area22 < <(few_target "$target")

@@ -22,6 +22,25 @@ double log2_of(std::int64_t size) { return std::log2(static_cast<double>(size));
 double log2_above(double size) { return std::log2(1 + size); }
 double weight_bytes(const GemmLayer& layer) { return layer.weights_are_activations ? 0 : layer.weight_bytes; }
 
+/// Whether the rows of a product are rows of a map over which a window moves.
+bool has_rows(const GemmLayer& layer) {
+  return layer.out_width != layer.m || layer.kernel_height > 1 || layer.kernel_width > 1;
+}
+/// log2 of the inputs that one row of outputs reads, padding included; of a product without rows, those of one output.
+double log2_row_inputs(const GemmLayer& layer) {
+  if (!has_rows(layer)) return log2_of(layer.k);
+  const double columns = static_cast<double>(layer.out_width - 1) * static_cast<double>(layer.stride_width) +
+                         static_cast<double>(layer.kernel_width);
+  // k without the kernel: channels of a group; of a depthwise layer every channel is a group of its own.
+  const double channels = log2_of(layer.k) - log2_of(layer.kernel_height) - log2_of(layer.kernel_width) +
+                          (layer.depthwise ? log2_of(layer.n) : 0);
+  return std::log2(columns) + log2_of(layer.kernel_height) + channels;
+}
+/// log2 of the outputs of one such row.
+double log2_row_outputs(const GemmLayer& layer) {
+  return log2_of(layer.n) + (has_rows(layer) ? log2_of(layer.out_width) : 0);
+}
+
 struct LayerFormula {
   LayerFeature meaning;
   double (*compute)(const Place&);
@@ -73,6 +92,10 @@ const std::vector<LayerFormula>& features() {
        [](const Place& p) { return log2_above(p.all_weight_bytes); }},
       {{"log2_out_width", "Pixels per row of a convolution's output (transposed: input); of other products m."},
        [](const Place& p) { return log2_of(p.layer.out_width); }},
+      {{"log2_row_inputs", "Inputs that one row of a convolution's outputs reads; of other products k."},
+       [](const Place& p) { return log2_row_inputs(p.layer); }},
+      {{"log2_row_outputs", "Outputs of one such row; of other products n."},
+       [](const Place& p) { return log2_row_outputs(p.layer); }},
   };
   return table;
 }
@@ -103,7 +126,7 @@ const std::vector<LayerFeature>& layer_features() {
 
 std::size_t layer_feature_count(int version) {
   // Of each version.
-  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24};
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == features().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }

@@ -189,10 +189,10 @@ TEST_F(Learn, LeavesOutSyntheticNetworksThatNoLoggedDesignRuns) {
   const Outcome trained = hindsight(arguments);
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr(std::to_string(infeasible) + " of 12 workloads are left out"));
-  expect_one_line_error(train({"--workloads", "synthetic:13"}), 2, "has no workload 'synthetic3_s0_12_");
+  expect_one_line_error(train({"--workloads", "synthetic:13"}), 2, "has no workload 'synthetic4_s0_12_");
   // A log of another version of the generator: the remedy works.
   SQLite::Database(log(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE workloads SET name = replace(name, 'synthetic3', 'synthetic1')");
+      .exec("UPDATE workloads SET name = replace(name, 'synthetic4', 'synthetic1')");
   expect_one_line_error(train({"--workloads", "synthetic:12"}), 2, "Leave out --workloads to take all that it has");
   EXPECT_EQ(train({"--recipe", "layers", "--set", "steps=20", "--set", "final_steps=2"}).exit_code, 0);
 }

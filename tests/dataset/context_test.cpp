@@ -77,12 +77,12 @@ TEST(ContextFromColumns, NamesWhatIsMissingUnknownRepeatedOrNoNumber) {
 TEST(InPlaceOf, OffersTheNearestUnlessAllSyntheticNetworksAreOfAnotherGenerator) {
   EXPECT_THAT(in_place_of("mobilnet_v2", {"m6", "mobilenet_v2"}), HasSubstr("Did you mean 'mobilenet_v2'?"));
   const std::vector<std::string> old = {"m6", "synthetic1_s0_0_mlp", "synthetic1_s0_1_mobile"};
-  EXPECT_THAT(in_place_of("synthetic3_s0_1_mobile", old),
+  EXPECT_THAT(in_place_of("synthetic4_s0_1_mobile", old),
               HasSubstr("another version of the generator, e.g. 'synthetic1_s0_0_mlp'. Leave out --workloads"));
   EXPECT_THAT(in_place_of("m5", old), Not(HasSubstr("generator")));
   std::vector<std::string> both = old;
-  both.emplace_back("synthetic3_s0_0_mlp");
-  EXPECT_THAT(in_place_of("synthetic3_s0_1_mobile", both), Not(HasSubstr("generator"))) << "it has this version's too";
+  both.emplace_back("synthetic4_s0_0_mlp");
+  EXPECT_THAT(in_place_of("synthetic4_s0_1_mobile", both), Not(HasSubstr("generator"))) << "it has this version's too";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dataset/dataset_fixture.h"
+#include "hindsight/workload/layer_features.h"
 
 namespace hindsight::dataset {
 namespace {
@@ -179,7 +180,8 @@ TEST_F(LoadDataset, LayersOfOlderLogsHaveTheirRowsFromTheDefinition) {
   const Dataset data = load_dataset(file_, selection());
   ASSERT_EQ(data.contexts.size(), 1U);
   ASSERT_EQ(data.contexts[0].layers.features.rows(), 1);
-  EXPECT_EQ(data.contexts[0].layers.features.rightCols(1)(0, 0), 4) << "the last feature: 16 pixels per row";
+  const auto width = static_cast<Eigen::Index>(workload::layer_feature_count(3)) - 1;
+  EXPECT_EQ(data.contexts[0].layers.features(0, width), 4) << "the last feature of version 3: 16 pixels per row";
 }
 
 TEST_F(LoadDataset, WorkloadsInTheOrderAskedFor) {

@@ -109,6 +109,8 @@ TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
   EXPECT_EQ(layer_feature_version(23), 2);
   EXPECT_EQ(layer_features()[layer_feature_count(3) - 1].name, "log2_out_width");
   EXPECT_EQ(layer_feature_version(24), 3);
+  EXPECT_EQ(layer_features()[layer_feature_count(4) - 1].name, "log2_row_outputs");
+  EXPECT_EQ(layer_feature_version(26), 4);
   EXPECT_EQ(layer_feature_version(22), std::nullopt);
   EXPECT_EQ(layer_feature_version(20), std::nullopt);
   EXPECT_EQ(layer_feature_version(-1), std::nullopt);
@@ -127,9 +129,36 @@ TEST(LayerFeatures, ALongRowIsNoSquareMapOfAsManyPixels) {
   const LayerTable row = layer_table({lower(layer, 4)});
   EXPECT_EQ(feature(map, 0, "log2_out_width"), 5);
   EXPECT_EQ(feature(row, 0, "log2_out_width"), 10);
-  for (std::size_t i = 0; i + 1 < layer_features().size(); ++i) {
-    EXPECT_EQ(map.features[i], row.features[i]) << layer_features()[i].name << ": nothing else tells them apart";
+  for (std::size_t i = 0; i < layer_feature_count(2); ++i) {
+    EXPECT_EQ(map.features[i], row.features[i]) << layer_features()[i].name << ": nothing older tells them apart";
   }
+}
+
+TEST(LayerFeatures, KnowWhatOneRowOfOutputsReadsAndIs) {
+  Layer layer;
+  layer.name = "convolution";
+  layer.type = LayerType::convolution;
+  layer.in_height = 20;
+  layer.in_width = 33;
+  layer.in_channels = 16;
+  layer.out_channels = 64;
+  layer.kernel_height = 5;
+  layer.kernel_width = 3;
+  layer.stride_height = layer.stride_width = 2;
+  const LayerTable wide = layer_table({lower(layer, 2)});
+  // 16 outputs, two columns apart and three wide: 15 * 2 + 3 = 33 columns of 5 rows of 16 channels.
+  EXPECT_NEAR(feature(wide, 0, "log2_row_inputs"), std::log2(5 * 33 * 16), hindsight::test::kRounding);
+  EXPECT_EQ(feature(wide, 0, "log2_row_outputs"), std::log2(16 * 64));
+  layer.type = LayerType::depthwise_convolution;
+  layer.out_channels = layer.groups = 16;
+  const LayerTable depthwise = layer_table({lower(layer, 2)});
+  EXPECT_NEAR(feature(depthwise, 0, "log2_row_inputs"), std::log2(5 * 33 * 16), hindsight::test::kRounding)
+      << "of all channels";
+  EXPECT_EQ(feature(depthwise, 0, "log2_row_outputs"), std::log2(16 * 16));
+  // A product has rows of its own, which need no neighbours; so has a convolution of one pixel over one row.
+  const LayerTable product = layer_table({fully_connected(8, 16, 32)});
+  EXPECT_EQ(feature(product, 0, "log2_row_inputs"), 5);
+  EXPECT_EQ(feature(product, 0, "log2_row_outputs"), 4);
 }
 
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {

@@ -13,7 +13,7 @@ namespace hindsight::workload {
 
 /// Bumped whenever features are added. They are only ever added behind the others, so that a surrogate of an older
 /// version finds its own among the first; one that is removed, reordered or computed differently makes it unreadable.
-inline constexpr int kLayerFeatureVersion = 3;
+inline constexpr int kLayerFeatureVersion = 4;
 
 struct LayerFeature {
   std::string_view name;
@@ -39,8 +39,9 @@ struct LayerTable {
 /// that it hands over from layer to layer (its own input and output left out, an operand made at run time taken with
 /// all its repeats), because memory that no activation needs has room for weights; and the bytes of all trained
 /// weights, by which the share of them that finds room is a smooth function of any layer, however many layers there
-/// are. The last one, pixels per row, tells a long row from a square map: a tile of a convolution has whole rows, and
-/// whether one fits the memory of a PE decides whether there is a mapping.
+/// are. The last three, pixels per row and what a row of outputs reads and is, tell a long row from a square map: a
+/// tile of a convolution has whole rows, and whether one fits the memory of a PE decides whether there is a mapping. Of
+/// some hundred networks a learner does not find that product of width, stride, kernel and channels by itself.
 ///
 /// Differs from what the accelerator model has of a network (network_cost.h, handed_over_bytes): there a chip with
 /// vector units hands over the scores of one head of attention at a time. A feature does not see the chip.

@@ -16,7 +16,7 @@
 namespace hindsight::workload {
 
 /// Bumped whenever a seed gives another network; part of every network's name, so that logs never mix generators.
-inline constexpr int kSyntheticVersion = 3;
+inline constexpr int kSyntheticVersion = 4;
 
 struct SyntheticFamily {
   std::string_view name;         ///< last part of its networks' names
@@ -32,7 +32,7 @@ struct SyntheticFamily {
 [[nodiscard]] bool names_synthetic_set(std::string_view text);
 /// The names of the networks that such a text stands for. Error{usage} with the way to write it.
 [[nodiscard]] std::vector<std::string> synthetic_names(std::string_view text);
-/// The network of a name like "synthetic3_s0_17_mobile"; nothing when it is no such name. Error{usage} when this
+/// The network of a name like "synthetic4_s0_17_mobile"; nothing when it is no such name. Error{usage} when this
 /// version of the generator makes no network of that name.
 [[nodiscard]] std::optional<Network> find_synthetic(std::string_view name);
 /// The family in such a name; nothing for other names.

@@ -24,5 +24,6 @@ struct Blueprint {
 [[nodiscard]] Blueprint draw_recurrent(Draw& draw);
 [[nodiscard]] Blueprint draw_mlp(Draw& draw);
 [[nodiscard]] Blueprint draw_signal(Draw& draw);
+[[nodiscard]] Blueprint draw_mixed(Draw& draw);
 
 }  // namespace hindsight::workload

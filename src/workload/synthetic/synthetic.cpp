@@ -42,16 +42,17 @@ struct Maker {
 
 /// [chosen] Shares: two fifths of the networks see, the others read, listen or rank; where requests can be collected,
 /// more are batched.
-constexpr std::array<SyntheticFamily, 8> kFamilies{{
-    {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 17},
+constexpr std::array<SyntheticFamily, 9> kFamilies{{
+    {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 15},
     {"mobile", "Inverted residuals (expand, depthwise, project), some fused or with squeeze; classifiers, detectors.",
-     15},
-    {"encoder_decoder", "2 to 5 levels down and up again, with skips; dense or depthwise separable.", 10},
-    {"prefill", "Transformers over all their tokens: prompts, text encoders, image patches.", 12},
+     14},
+    {"encoder_decoder", "2 to 5 levels down and up again, with skips; dense or depthwise separable.", 9},
+    {"prefill", "Transformers over all their tokens: prompts, text encoders, image patches.", 11},
     {"decode", "Transformers that make one token (or verify up to 8) against a context.", 9},
     {"recurrent", "Gates of 1 to 10 layers, one step at a time or over all steps where gates read no state.", 15},
-    {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 11},
-    {"signal", "Convolutions over time, plain, residual or depthwise separable, or in front of a transformer.", 11},
+    {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 9},
+    {"signal", "Convolutions over time, plain, residual or depthwise separable, or in front of a transformer.", 10},
+    {"mixed", "1 to 10 layers of any kind and size, none of which takes what another makes.", 8},
 }};
 constexpr std::array<Maker, kFamilies.size()> kMakers{{
     {draw_convolutional, kMaps, 25},
@@ -62,6 +63,7 @@ constexpr std::array<Maker, kFamilies.size()> kMakers{{
     {draw_recurrent, kTokens, 40},
     {draw_mlp, kTokens, 40},
     {draw_signal, kTokens, 25},
+    {draw_mixed, kTokens, 25},
 }};
 
 RandomStream stream_of(std::uint64_t seed, std::uint64_t index, std::string_view what) {
@@ -104,7 +106,7 @@ bool within_bounds(const Totals& totals, const Bounds& bounds) {
          totals.weight_bytes <= bounds.most_weight_bytes;
 }
 
-/// The parts of "synthetic3_s0_17_mobile". A file of such a name, with its ending or folder, is a file.
+/// The parts of "synthetic4_s0_17_mobile". A file of such a name, with its ending or folder, is a file.
 struct NameParts {
   std::int64_t version = 0, seed = 0, index = 0;
   std::string_view family;
