@@ -9,7 +9,7 @@ usage: scripts/outside-networks.sh FOLDER
 
 Writes outside_*.yaml into FOLDER, the same bytes every time: odd channel counts and image sizes, batches of 128 and
 more, kernels of 9 and 31, dilated sequences, groups of 4 channels, graphs, recommenders, MLPs of a few hundred MACs,
-unrolled recurrences. No family of `synthetic:N` makes any of them.
+unrolled recurrences. Of the families of `synthetic:N` only `mixed` has layers like some of these, one by one.
 
 And speech_*.yaml into FOLDER/speech: four published networks over time, as those of the family `signal` or near to them.
 TEXT
@@ -54,7 +54,7 @@ chain 131 97 3 5 37 53
 chain 65 49 3 53 71 89 107
 chain 33 25 3 107 139 173 211
 
-network wide_channels 1 "convolutions three times as wide as any that the generator starts with"
+network wide_channels 1 "convolutions three times as wide as those that the families of images start with"
 chain 28 28 3 480 720 720 1080
 chain 14 14 3 1080 2160 2160
 

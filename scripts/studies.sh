@@ -276,7 +276,7 @@ step_distance() {
     --samples 40000 --sampler uniform --max area_mm2=100 --seed 20261122 "${technology[@]}" --log distance.sqlite --quiet
   mkdir -p calibrated
   hindsight model calibrate edge-any.safetensors --log distance.sqlite --out calibrated/edge-any.safetensors
-  hindsight model score edge-any.safetensors --log distance.sqlite
+  hindsight model score edge-any.safetensors --log distance.sqlite ${cool[0]:+--where "${cool[1]/=/<=}"}
 }
 
 step_outside() {
@@ -293,17 +293,23 @@ step_outside() {
           WITH p AS (SELECT json_extract(value, '\$.rank') AS rank, json_extract(value, '\$.simulated.value') * 1000 AS ms
                        FROM json_each(readfile('outside.json'), '\$.proposals'))
           SELECT printf('%s;%s;%s;%d;%d;%d;%s', '$model', '$area', '$file', count(*), sum(rank = 1 AND ms IS NULL),
-                        sum(ms IS NULL), coalesce(printf('%.4g', min(ms)), '')) FROM p" >> outside.csv
+                        sum(ms IS NULL), CASE WHEN min(ms) IS NULL THEN '' ELSE printf('%.4g', min(ms)) END) FROM p" >> outside.csv
       done
     done
   done
-  echo "| model | networks with proposals | first proposals that cannot be built | of all | networks |"
-  echo "|:---|---:|---:|---:|:---|"
-  awk -F';' '{ asked[$1]++; given[$1] += ($4 > 0); lost[$1] += $5; bad[$1] += $6; all[$1] += $4
+  echo "| model | networks and limits with proposals | first proposals that cannot be built | of all |" \
+    "best of ten over the best of all models | most | which cannot be built |"
+  echo "|:---|---:|---:|---:|---:|---:|:---|"
+  awk -F';' 'FNR == NR { key = $2 ";" $3; if ($7 != "" && (!(key in best) || $7 < best[key])) best[key] = $7; next }
+             { asked[$1]++; given[$1] += ($4 > 0); lost[$1] += $5; bad[$1] += $6; all[$1] += $4
+               key = $2 ";" $3
+               if ($7 != "") { ratio = $7 / best[key]; sum[$1] += log(ratio); count[$1]++
+                               if (ratio > most[$1]) most[$1] = ratio }
                sub(".*/[a-z]*_", "", $3); sub(".yaml", "", $3)
                if ($6) where[$1] = where[$1] (where[$1] ? ", " : "") $3 " within " $2 " mm2: " $6 }
-             END { for (m in all) printf "| %s | %d of %d | %d of %d | %d of %d | %s |\n", m, given[m], asked[m], lost[m],
-                                         given[m], bad[m], all[m], where[m] }' outside.csv | sort
+             END { for (m in all) printf "| %s | %d of %d | %d of %d | %d of %d | %.3f | %.2f | %s |\n", m, given[m], asked[m],
+                                         lost[m], given[m], bad[m], all[m], exp(sum[m] / count[m]), most[m], where[m] }' \
+    outside.csv outside.csv | sort
 }
 
 # The shipped networks of which some design of at most 27 mm2 can be built.

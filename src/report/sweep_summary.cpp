@@ -166,7 +166,7 @@ void add(WorkloadGroup& group, const sweep::WorkloadCounts& counts) {
 
 /// The families of synthetic networks, and the others, together when they are many, in the order of their first.
 std::vector<WorkloadGroup> grouped(const std::vector<sweep::WorkloadCounts>& workloads) {
-  constexpr std::ptrdiff_t kMostOthers = 16;  // [chosen] with eight families still a screen
+  constexpr std::ptrdiff_t kMostOthers = 16;  // [chosen] with nine families still a screen
   const bool others_fit = std::count_if(workloads.begin(), workloads.end(), [](const sweep::WorkloadCounts& counts) {
                             return !workload::synthetic_family_of(counts.name);
                           }) <= kMostOthers;

@@ -22,16 +22,18 @@ double log2_of(std::int64_t size) { return std::log2(static_cast<double>(size));
 double log2_above(double size) { return std::log2(1 + size); }
 double weight_bytes(const GemmLayer& layer) { return layer.weights_are_activations ? 0 : layer.weight_bytes; }
 
-/// Whether the rows of a product are rows of a map over which a window moves.
+/// Whether a product's rows are pixels of a map that has rows, as the accelerator model takes it (`windowed`,
+/// accel/spatial.h): a convolution of single pixels over one row is a plain product.
 bool has_rows(const GemmLayer& layer) {
   return layer.out_width != layer.m || layer.kernel_height > 1 || layer.kernel_width > 1;
 }
-/// log2 of the inputs that one row of outputs reads, padding included; of a product without rows, those of one output.
+/// log2 of the inputs of one group under the windows of one row of outputs, with the padding and what a stride skips;
+/// of a product without rows, those of one output. Ignores: dilation, of which logs have no column.
 double log2_row_inputs(const GemmLayer& layer) {
   if (!has_rows(layer)) return log2_of(layer.k);
   const double columns = static_cast<double>(layer.out_width - 1) * static_cast<double>(layer.stride_width) +
                          static_cast<double>(layer.kernel_width);
-  // k without the kernel: channels of a group; of a depthwise layer every channel is a group of its own.
+  // k without the kernel: channels of a group; a depthwise layer reads a channel for each that it writes.
   const double channels = log2_of(layer.k) - log2_of(layer.kernel_height) - log2_of(layer.kernel_width) +
                           (layer.depthwise ? log2_of(layer.n) : 0);
   return std::log2(columns) + log2_of(layer.kernel_height) + channels;
@@ -92,9 +94,9 @@ const std::vector<LayerFormula>& features() {
        [](const Place& p) { return log2_above(p.all_weight_bytes); }},
       {{"log2_out_width", "Pixels per row of a convolution's output (transposed: input); of other products m."},
        [](const Place& p) { return log2_of(p.layer.out_width); }},
-      {{"log2_row_inputs", "Inputs that one row of a convolution's outputs reads; of other products k."},
+      {{"log2_row_inputs", "Inputs of one group under one row of a convolution's outputs; of other products k."},
        [](const Place& p) { return log2_row_inputs(p.layer); }},
-      {{"log2_row_outputs", "Outputs of one such row; of other products n."},
+      {{"log2_row_outputs", "Outputs of one group in one such row; of other products n."},
        [](const Place& p) { return log2_row_outputs(p.layer); }},
   };
   return table;

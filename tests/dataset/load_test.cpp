@@ -180,8 +180,9 @@ TEST_F(LoadDataset, LayersOfOlderLogsHaveTheirRowsFromTheDefinition) {
   const Dataset data = load_dataset(file_, selection());
   ASSERT_EQ(data.contexts.size(), 1U);
   ASSERT_EQ(data.contexts[0].layers.features.rows(), 1);
-  const auto width = static_cast<Eigen::Index>(workload::layer_feature_count(3)) - 1;
-  EXPECT_EQ(data.contexts[0].layers.features(0, width), 4) << "the last feature of version 3: 16 pixels per row";
+  const auto place = static_cast<Eigen::Index>(workload::layer_feature_count(3)) - 1;
+  EXPECT_EQ(data.contexts[0].layers.features(0, place), 4) << "the last feature of version 3: 16 pixels per row";
+  EXPECT_EQ(data.contexts[0].layers.features(0, place + 2), 5) << "of two channels";
 }
 
 TEST_F(LoadDataset, WorkloadsInTheOrderAskedFor) {

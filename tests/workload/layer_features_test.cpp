@@ -155,10 +155,32 @@ TEST(LayerFeatures, KnowWhatOneRowOfOutputsReadsAndIs) {
   EXPECT_NEAR(feature(depthwise, 0, "log2_row_inputs"), std::log2(5 * 33 * 16), hindsight::test::kRounding)
       << "of all channels";
   EXPECT_EQ(feature(depthwise, 0, "log2_row_outputs"), std::log2(16 * 16));
-  // A product has rows of its own, which need no neighbours; so has a convolution of one pixel over one row.
+  layer.type = LayerType::convolution;
+  layer.out_channels = 64;
+  layer.groups = 4;
+  const LayerTable grouped = layer_table({lower(layer, 2)});
+  EXPECT_NEAR(feature(grouped, 0, "log2_row_inputs"), std::log2(5 * 33 * 4), hindsight::test::kRounding) << "a group's";
+  EXPECT_EQ(feature(grouped, 0, "log2_row_outputs"), std::log2(16 * 16));
+}
+
+TEST(LayerFeatures, OfRowsWithoutNeighboursAreThoseOfOneOutput) {
+  // The rows of a product need no neighbours, nor does a convolution of single pixels over one row; over two rows (or
+  // two images) a tile has all of a row.
   const LayerTable product = layer_table({fully_connected(8, 16, 32)});
   EXPECT_EQ(feature(product, 0, "log2_row_inputs"), 5);
   EXPECT_EQ(feature(product, 0, "log2_row_outputs"), 4);
+  Layer layer;
+  layer.name = "pixels";
+  layer.type = LayerType::convolution;
+  layer.in_height = 1;
+  layer.in_width = 64;
+  layer.in_channels = 32;
+  layer.out_channels = 16;
+  const LayerTable one_row = layer_table({lower(layer, 1)}), two_rows = layer_table({lower(layer, 2)});
+  EXPECT_EQ(feature(one_row, 0, "log2_row_inputs"), 5);
+  EXPECT_EQ(feature(one_row, 0, "log2_row_outputs"), 4);
+  EXPECT_EQ(feature(two_rows, 0, "log2_row_inputs"), 5 + 6);
+  EXPECT_EQ(feature(two_rows, 0, "log2_row_outputs"), 4 + 6);
 }
 
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {

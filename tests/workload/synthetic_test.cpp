@@ -187,9 +187,9 @@ TEST(SyntheticNetworks, OverTimeHaveMapsOfOneRowAndKernelsOfOne) {
   EXPECT_GE(strided, all * 3 / 4);
 }
 
-TEST(SyntheticNetworks, OfTheMixedFamilyHaveLayersThatNoOtherFamilyHas) {
-  // What no other draws: rows of outputs with far more than the inputs of a row, large kernels, and channels that are
-  // no multiple of eight.
+TEST(SyntheticNetworks, OfTheMixedFamilyHaveWideRowsLargeKernelsAndOddChannels) {
+  // What is rare in the others: rows of outputs with far more than the inputs of a row, kernels of more than 16, and
+  // channels that are no multiple of eight.
   std::map<LayerType, int> types;
   int networks = 0, layers = 0, wide_rows = 0, large_kernels = 0, odd_channels = 0;
   for (const std::string& name : synthetic_names("synthetic:1500")) {

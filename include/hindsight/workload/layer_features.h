@@ -39,9 +39,8 @@ struct LayerTable {
 /// that it hands over from layer to layer (its own input and output left out, an operand made at run time taken with
 /// all its repeats), because memory that no activation needs has room for weights; and the bytes of all trained
 /// weights, by which the share of them that finds room is a smooth function of any layer, however many layers there
-/// are. The last three, pixels per row and what a row of outputs reads and is, tell a long row from a square map: a
-/// tile of a convolution has whole rows, and whether one fits the memory of a PE decides whether there is a mapping. Of
-/// some hundred networks a learner does not find that product of width, stride, kernel and channels by itself.
+/// are. The last three, pixels per row and the inputs and outputs of a row, tell a long row from a square map: a tile
+/// of a convolution has whole rows, and whether one fits the memory of a PE decides whether there is a mapping.
 ///
 /// Differs from what the accelerator model has of a network (network_cost.h, handed_over_bytes): there a chip with
 /// vector units hands over the scores of one head of attention at a time. A feature does not see the chip.

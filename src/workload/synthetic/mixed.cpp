@@ -1,19 +1,23 @@
-/// Networks of layers of any kind and size, none of which takes what another makes.
+/// Networks of layers of any kind, each of which has sizes of its own.
 ///
-/// The other families have what their sort of network has in common: a head is as wide as its body suggests, a kernel
-/// as large as is usual. A learner of their worst layers does not see what each size does by itself, and a network of
-/// no family is then a guess. Every range below is [chosen]: beyond what any of them draws.
+/// In the other families sizes go together as they do in networks of their sort: a head is about as wide as its body, a
+/// kernel as large as is usual. Which size makes a layer the one that does not fit is then not to be told, and of a
+/// network of another sort a learner knows nothing. Every range below is [chosen]: about as wide as those of the
+/// others, each size drawn by itself. There are no dilated windows, no borders without padding and no key heads that
+/// several heads share. What runs such a network hands outputs from layer to layer all the same.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
 #include "workload/synthetic/families.h"
 
 namespace hindsight::workload {
 namespace {
 
-/// Of a layer; what is drawn outside is drawn again. One layer of that much is still work for one chip.
+/// Of one image of a layer that is not repeated; what is drawn outside is drawn again. One layer of that much is still
+/// work for one chip, and one of less than the least costs what starting it costs.
 constexpr double kMostLayerMacs = 3e10, kMostLayerWeightBytes = 2e8, kFewestLayerMacs = 1e4;
 
 /// A count of channels; two of three as people round them.
@@ -32,7 +36,7 @@ Layer any_convolution(Draw& draw, LayerType type) {
   const std::int64_t kernel = draw.chance(50) ? draw.pick<std::int64_t>({1, 2, 3, 3, 5, 7}) : draw.size(1, 48);
   layer.kernel_width = std::min(kernel, layer.in_width);
   layer.kernel_height = std::min(kernel, layer.in_height);
-  // Every pixel once, a patch at a time, or in between.
+  // A window at every pixel, patch beside patch, or in between.
   const std::int64_t stride = draw.chance(60)   ? 1
                               : draw.chance(50) ? kernel
                                                 : draw.between(1, std::min<std::int64_t>(kernel, 8));
@@ -80,7 +84,7 @@ Layer any_layer(Draw& draw) {
 }
 
 bool is_work_of_one_layer(const Layer& layer) {
-  if (!find_problem(layer).empty()) return false;
+  HINDSIGHT_EXPECT(find_problem(layer).empty());
   const GemmLayer gemm = lower(layer, 1);
   return gemm.macs >= kFewestLayerMacs && gemm.macs <= kMostLayerMacs && gemm.weight_bytes <= kMostLayerWeightBytes;
 }
@@ -90,7 +94,9 @@ bool is_work_of_one_layer(const Layer& layer) {
 Blueprint draw_mixed(Draw& draw) {
   const std::int64_t count = draw.size(1, 10);
   Blueprint blueprint{.what = fmt::format("{} of any kind", counted(count, "layer")), .layers = {}};
-  while (std::ssize(blueprint.layers) < count) {
+  constexpr int kMostAttempts = 10'000;  // [chosen] of a network: a third of the layers is drawn again
+  for (int attempt = 0; std::ssize(blueprint.layers) < count; ++attempt) {
+    HINDSIGHT_EXPECT(attempt < kMostAttempts);
     Layer layer = any_layer(draw);
     if (!is_work_of_one_layer(layer)) continue;
     layer.name = fmt::format("any{}", blueprint.layers.size() + 1);

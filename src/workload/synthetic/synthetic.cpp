@@ -21,7 +21,8 @@ constexpr std::string_view kNamePrefix = "synthetic";
 /// [chosen] A set is built before anything else happens: 10,000 networks take some seconds.
 constexpr std::int64_t kMostNetworks = 10'000;
 /// [chosen] From keyword spotting to the largest language models of one board; what is drawn outside is drawn again.
-/// Pictures of more than 0.3 T MACs or 1 GB of weights and prompts of more than 20 T MACs are no work for one chip.
+/// Networks of pictures with more than 0.3 T MACs or 1 GB of weights and prompts of more than 20 T MACs are no work for
+/// one chip.
 constexpr double kFewestMacs = 1e6, kFewestWeightBytes = 1e4;
 struct Bounds {
   double most_macs, most_weight_bytes;
@@ -40,8 +41,8 @@ struct Maker {
   int batched_percent;  ///< share with a batch above 1
 };
 
-/// [chosen] Shares: two fifths of the networks see, the others read, listen or rank; where requests can be collected,
-/// more are batched.
+/// [chosen] Shares: two fifths of the networks see, the others read, listen or rank, and one of twelve is of no sort;
+/// where requests can be collected, more are batched.
 constexpr std::array<SyntheticFamily, 9> kFamilies{{
     {"convolutional", "Chains of dense convolutions, plain or residual, 1 to 10 blocks in each of 2 to 5 stages.", 15},
     {"mobile", "Inverted residuals (expand, depthwise, project), some fused or with squeeze; classifiers, detectors.",
@@ -52,7 +53,7 @@ constexpr std::array<SyntheticFamily, 9> kFamilies{{
     {"recurrent", "Gates of 1 to 10 layers, one step at a time or over all steps where gates read no state.", 15},
     {"mlp", "2 to 12 hidden layers, constant, tapering or narrow in the middle, over one row or many.", 9},
     {"signal", "Convolutions over time, plain, residual or depthwise separable, or in front of a transformer.", 10},
-    {"mixed", "1 to 10 layers of any kind and size, none of which takes what another makes.", 8},
+    {"mixed", "1 to 10 layers of any kind, each of which has sizes of its own.", 8},
 }};
 constexpr std::array<Maker, kFamilies.size()> kMakers{{
     {draw_convolutional, kMaps, 25},
