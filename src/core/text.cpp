@@ -121,6 +121,15 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   const auto begins = [&](const std::string& candidate) { return lower_case(candidate).starts_with(wanted); };
   const auto begun = wanted.size() < kLeastBeginning ? 0 : std::count_if(candidates.begin(), candidates.end(), begins);
   if (begun == 1) return *std::find_if(candidates.begin(), candidates.end(), begins);
+  // A name with more to it than there is, "h200-sxm" of h200; of several the longest.
+  const std::string* within = nullptr;
+  for (const std::string& candidate : candidates) {
+    const bool begins_it = !candidate.empty() && wanted.size() > candidate.size() + 1 &&
+                           wanted.starts_with(lower_case(candidate)) &&
+                           std::string_view("-_@").find(wanted[candidate.size()]) != std::string_view::npos;
+    if (begins_it && (within == nullptr || candidate.size() > within->size())) within = &candidate;
+  }
+  if (within != nullptr) return *within;
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;
   for (const std::string& candidate : candidates) {

@@ -7,8 +7,10 @@
 #include "edited_yaml.h"
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/files.h"
+#include "hindsight/workload/network.h"
 
 namespace hindsight::accel {
 namespace {
@@ -31,14 +33,31 @@ TEST(ReferenceChipTest, EveryShippedFileLoadsAndHasAnArea) {
 
 TEST(ReferenceChipTest, PeaksAreThePublishedOnes) {
   // Published with three digits. V1: 16 * 4 * 64 * 4 MACs * 2 * 0.8 GHz = 26.21 TOPS;
-  // V2: 16 * 1 * 64 * 4 * 2 * 1.066 GHz = 8.73; V3: 4 * 8 * 32 * 4 * 2 * 1.066 GHz = 8.73.
-  for (const char* name : {"edge_tpu_v1", "edge_tpu_v1_grid", "edge_tpu_v2", "edge_tpu_v3"}) {
+  // V2: 16 * 1 * 64 * 4 * 2 * 1.066 GHz = 8.73; V3: 4 * 8 * 32 * 4 * 2 * 1.066 GHz = 8.73;
+  // Eyeriss: 168 * 2 * 0.2 GHz = 0.0672.
+  for (const char* name : {"edge_tpu_v1", "edge_tpu_v1_grid", "edge_tpu_v2", "edge_tpu_v3", "eyeriss_v1"}) {
     const ReferenceChip chip = load_reference_chip(name);
     EXPECT_NEAR(peak_tera_ops(chip) / chip.published_peak_tera_ops, 1, 0.001) << name;
   }
   // Published as "4 TOPS", one digit: 4 * 4 * 64 * 4 MACs * 2 * 0.5 GHz = 4.096.
   const ReferenceChip coral = load_reference_chip("coral_edge_tpu");
   EXPECT_NEAR(peak_tera_ops(coral) / coral.published_peak_tera_ops, 1, 0.03);
+}
+
+TEST(ReferenceChipTest, MemoryThatWouldPassIsAWholeNumberAndPasses) {
+  // Eyeriss has 110,592 bytes, of which 6,912 hold a tile; that of b2.depthwise in mobilenet_v2 needs 65,088.
+  AcceleratorConfig config = load_reference_chip("eyeriss_v1").config;
+  const Technology technology = load_technology("28nm-silicon");
+  const workload::Network network = workload::load_network("mobilenet_v2");
+  const auto violation = [&] {
+    return evaluate(chip_facts(config, technology), network.gemms(), Depth::stop_at_hardware).violations.items[0];
+  };
+  const Violation before = violation();
+  ASSERT_EQ(before.reason, Reason::no_mapping);
+  EXPECT_EQ(before.nearest_passing, 1'041'408) << "16 times the tile, and no rounding behind it";
+  config.pe_memory_bytes = *before.nearest_passing;
+  const Violation after = violation();
+  EXPECT_FALSE(after.reason == Reason::no_mapping && after.layer == before.layer);
 }
 
 TEST(ReferenceChipTest, EdgeTpuV1HasItsPublishedAreaWithin15Percent) {

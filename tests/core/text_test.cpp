@@ -62,6 +62,13 @@ TEST(NearestName, ANameThatWasNotWrittenToItsEndIsNearest) {
   EXPECT_EQ(nearest_name("byte", Names{"bits", "bytes_per_s", "bytes"}), "bytes");
 }
 
+TEST(NearestName, OfANameWithMoreToItIsTheLongestThatItBeginsWith) {
+  const Names names{"h100-sxm5", "h200", "rtx-4090", "rtx", ""};
+  EXPECT_EQ(nearest_name("H200-sxm", names), "h200") << "not h100-sxm5, which fewer letters tell apart";
+  EXPECT_EQ(nearest_name("rtx-4090-ti", names), "rtx-4090");
+  EXPECT_EQ(nearest_name("h200-", Names{"h200"}), "h200");
+}
+
 TEST(DidYouMean, SuggestsOrLists) {
   EXPECT_EQ(did_you_mean("eyeris", Names{"eyeriss", "tpu"}), " Did you mean 'eyeriss'?");
   EXPECT_EQ(did_you_mean("qqqqq", Names{"eyeriss", "tpu"}), " Known: eyeriss, tpu.");
