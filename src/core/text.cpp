@@ -89,6 +89,21 @@ std::size_t plain_length(std::string_view text, std::size_t most) {
 
 bool is_shown(const CodePoint& c) { return c.valid && !is_control(c.value) && !is_deceptive(c.value); }
 
+/// Of a name with more to it than there is, "h200-sxm" of h200, the longest candidate that it begins with.
+const std::string* longest_beginning(const std::string& wanted, std::span<const std::string> candidates) {
+  const std::string* longest = nullptr;
+  for (const std::string& candidate : candidates) {
+    const std::size_t size = candidate.size();
+    if (size == 0 || wanted.size() <= size + 1 ||
+        std::string_view("-_@").find(wanted[size]) == std::string_view::npos) {
+      continue;
+    }
+    if (!wanted.starts_with(lower_case(candidate))) continue;
+    if (longest == nullptr || size > longest->size()) longest = &candidate;
+  }
+  return longest;
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -121,15 +136,6 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   const auto begins = [&](const std::string& candidate) { return lower_case(candidate).starts_with(wanted); };
   const auto begun = wanted.size() < kLeastBeginning ? 0 : std::count_if(candidates.begin(), candidates.end(), begins);
   if (begun == 1) return *std::find_if(candidates.begin(), candidates.end(), begins);
-  // A name with more to it than there is, "h200-sxm" of h200; of several the longest.
-  const std::string* within = nullptr;
-  for (const std::string& candidate : candidates) {
-    const bool begins_it = !candidate.empty() && wanted.size() > candidate.size() + 1 &&
-                           wanted.starts_with(lower_case(candidate)) &&
-                           std::string_view("-_@").find(wanted[candidate.size()]) != std::string_view::npos;
-    if (begins_it && (within == nullptr || candidate.size() > within->size())) within = &candidate;
-  }
-  if (within != nullptr) return *within;
   const std::string* best = nullptr;
   std::size_t best_distance = limit + 1;
   for (const std::string& candidate : candidates) {
@@ -143,6 +149,9 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
       best_distance = distance;
       best = &candidate;
     }
+  }
+  if (best_distance > 1) {  // more than a slip
+    if (const std::string* known = longest_beginning(wanted, candidates)) return *known;
   }
   return best == nullptr ? std::nullopt : std::optional<std::string>(*best);
 }

@@ -23,7 +23,7 @@ TEST(PermutationImportance, RanksWhatALatencyFollowsFromAboveWhatItDoesNot) {
       surrogate::load_model((hindsight::test::repository() / "models" / "edge-any.safetensors").string());
   const Importance importance = permutation_importance(model, "edge-any");
   EXPECT_EQ(importance.parameters.size(), model.parts().space.parameters().size());
-  EXPECT_EQ(importance.contexts.size(), 16U) << "of 300";
+  EXPECT_EQ(importance.contexts.size(), 16U) << "of 600";
   EXPECT_TRUE(
       std::ranges::is_sorted(importance.parameters, std::ranges::greater{}, &ParameterImportance::ranking_lost));
   for (const char* const unused : {"parameter_memory_entries", "instruction_memory_entries"}) {

@@ -67,6 +67,7 @@ TEST(NearestName, OfANameWithMoreToItIsTheLongestThatItBeginsWith) {
   EXPECT_EQ(nearest_name("H200-sxm", names), "h200") << "not h100-sxm5, which fewer letters tell apart";
   EXPECT_EQ(nearest_name("rtx-4090-ti", names), "rtx-4090");
   EXPECT_EQ(nearest_name("h200-", Names{"h200"}), "h200");
+  EXPECT_EQ(nearest_name("edge_tpu_v1_gird", Names{"edge_tpu_v1", "edge_tpu_v1_grid"}), "edge_tpu_v1_grid") << "a slip";
 }
 
 TEST(DidYouMean, SuggestsOrLists) {

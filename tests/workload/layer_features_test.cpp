@@ -37,6 +37,18 @@ GemmLayer fully_connected(std::int64_t m, std::int64_t n, std::int64_t k) {
   return layer;
 }
 
+/// Of single pixels.
+Layer convolution(std::int64_t height, std::int64_t width, std::int64_t in_channels, std::int64_t out_channels) {
+  Layer layer;
+  layer.name = "convolution";
+  layer.type = LayerType::convolution;
+  layer.in_height = height;
+  layer.in_width = width;
+  layer.in_channels = in_channels;
+  layer.out_channels = out_channels;
+  return layer;
+}
+
 TEST(LayerFeatures, AreLogarithmsOfSizesAndKnowWhatRanBefore) {
   GemmLayer first = fully_connected(8, 16, 32);
   first.repeat = 3;
@@ -117,12 +129,7 @@ TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
 }
 
 TEST(LayerFeatures, ALongRowIsNoSquareMapOfAsManyPixels) {
-  Layer layer;
-  layer.name = "convolution";
-  layer.type = LayerType::convolution;
-  layer.in_channels = 16;
-  layer.out_channels = 32;
-  layer.in_height = layer.in_width = 32;
+  Layer layer = convolution(32, 32, 16, 32);
   const LayerTable map = layer_table({lower(layer, 4)});
   layer.in_height = 1;
   layer.in_width = 1024;
@@ -135,13 +142,7 @@ TEST(LayerFeatures, ALongRowIsNoSquareMapOfAsManyPixels) {
 }
 
 TEST(LayerFeatures, KnowWhatOneRowOfOutputsReadsAndIs) {
-  Layer layer;
-  layer.name = "convolution";
-  layer.type = LayerType::convolution;
-  layer.in_height = 20;
-  layer.in_width = 33;
-  layer.in_channels = 16;
-  layer.out_channels = 64;
+  Layer layer = convolution(20, 33, 16, 64);
   layer.kernel_height = 5;
   layer.kernel_width = 3;
   layer.stride_height = layer.stride_width = 2;
@@ -169,13 +170,7 @@ TEST(LayerFeatures, OfRowsWithoutNeighboursAreThoseOfOneOutput) {
   const LayerTable product = layer_table({fully_connected(8, 16, 32)});
   EXPECT_EQ(feature(product, 0, "log2_row_inputs"), 5);
   EXPECT_EQ(feature(product, 0, "log2_row_outputs"), 4);
-  Layer layer;
-  layer.name = "pixels";
-  layer.type = LayerType::convolution;
-  layer.in_height = 1;
-  layer.in_width = 64;
-  layer.in_channels = 32;
-  layer.out_channels = 16;
+  const Layer layer = convolution(1, 64, 32, 16);
   const LayerTable one_row = layer_table({lower(layer, 1)}), two_rows = layer_table({lower(layer, 2)});
   EXPECT_EQ(feature(one_row, 0, "log2_row_inputs"), 5);
   EXPECT_EQ(feature(one_row, 0, "log2_row_outputs"), 4);

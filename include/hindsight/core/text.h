@@ -21,8 +21,8 @@ namespace hindsight {
 /// the best needs more than max(2, name.size() / 2) edits or shares no letter with `name` (a suggestion
 /// that far off only confuses). ASCII case does not count as a difference. Names above 200 bytes are no candidates.
 /// Nearest of all is the one with `name` as its first word or, alone of all, as its first three letters or more; where
-/// several begin so, only they are candidates. Then comes the longest that is the beginning of `name`, up to one of
-/// `-_@`.
+/// several begin so, only they are candidates. Where more than one edit is needed, the longest that is the beginning of
+/// `name`, up to one of `-_@`, comes first.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 /// " Did you mean 'x'?" for the nearest candidate, else " Known: a, b, c." (at most 12 names and about 200 characters,

@@ -94,7 +94,7 @@ bool is_work_of_one_layer(const Layer& layer) {
 Blueprint draw_mixed(Draw& draw) {
   const std::int64_t count = draw.size(1, 10);
   Blueprint blueprint{.what = fmt::format("{} of any kind", counted(count, "layer")), .layers = {}};
-  constexpr int kMostAttempts = 10'000;  // [chosen] of a network: a third of the layers is drawn again
+  constexpr int kMostAttempts = 10'000;  // [chosen] of a network: many times what ten layers need
   for (int attempt = 0; std::ssize(blueprint.layers) < count; ++attempt) {
     HINDSIGHT_EXPECT(attempt < kMostAttempts);
     Layer layer = any_layer(draw);
