@@ -20,6 +20,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 #include "hindsight/space/rules.h"
 #include "hindsight/workload/network.h"
 
@@ -27,6 +28,7 @@ namespace {
 
 using hindsight::Align;
 using hindsight::Table;
+using hindsight::units::kMilli;
 using namespace hindsight::accel;
 
 /// "tpu1_mlp0" of its file, or the name.
@@ -34,7 +36,7 @@ std::string short_name(const std::string& workload) {
   return workload.find('/') == std::string::npos ? workload : std::filesystem::path(workload).stem().string();
 }
 
-void print_figures(const std::vector<SiliconFigure>& figures) {
+void print_figures(const std::vector<SiliconFigure>& figures, const HostLatency& host_s) {
   Table table;
   table.add_column("chip", Align::left);
   table.add_column("node", Align::left);
@@ -45,7 +47,7 @@ void print_figures(const std::vector<SiliconFigure>& figures) {
   table.add_column("model", Align::right);
   table.add_column("ratio", Align::right);
   for (const SiliconFigure& figure : figures) {
-    const auto value = modelled(figure);
+    const auto value = modelled(figure, host_s);
     table.add_row({figure.design, figure.technology.substr(0, figure.technology.find('-')),
                    std::string(to_string(figure.quantity)), short_name(figure.workload),
                    figure.fitted ? "fitted" : "held out",
@@ -56,8 +58,9 @@ void print_figures(const std::vector<SiliconFigure>& figures) {
   fmt::print("{}\n", table.markdown());
 }
 
-/// Mean of the logarithms, per family and quantity; a family counts as one chip.
-void print_families(const std::vector<SiliconFigure>& figures) {
+/// Mean of the logarithms, per family and quantity; a family counts as one chip. A latency that a host's is fitted to is
+/// met by it and left out.
+void print_families(const std::vector<SiliconFigure>& figures, const HostLatency& host_s) {
   struct Mean {
     double sum = 0, largest = 0;
     int count = 0;
@@ -65,8 +68,8 @@ void print_families(const std::vector<SiliconFigure>& figures) {
   };
   std::map<std::pair<SiliconQuantity, std::string>, Mean> means;
   for (const SiliconFigure& figure : figures) {
-    const auto value = modelled(figure);
-    if (!value) continue;
+    const auto value = modelled(figure, host_s);
+    if (!value || (figure.fitted && figure.quantity == SiliconQuantity::latency_s)) continue;
     Mean& mean = means[{figure.quantity, figure.family}];
     const double log_ratio = std::log(*value / figure.published);
     mean.sum += log_ratio;
@@ -91,13 +94,16 @@ void print_families(const std::vector<SiliconFigure>& figures) {
   fmt::print("{}\n", table.markdown());
 }
 
-void print_fit(const std::vector<SiliconFigure>& figures) {
+void print_fit(const std::vector<SiliconFigure>& figures, const HostLatency& host_s) {
   const PeakPowerFit fit = fit_peak_power(figures);
   Table table;
-  table.add_column("constant, at 16 nm", Align::left);
-  table.add_column("fitted to peak power", Align::right);
-  table.add_row({"peak_activity", fmt::format("{:.3g}", fit.peak_activity)});
-  table.add_row({"clock_pj_per_mm2", fmt::format("{:.3g}", fit.clock_pj_per_mm2)});
+  table.add_column("constant", Align::left);
+  table.add_column("fitted", Align::right);
+  table.add_row({"peak_activity, at 16 nm", fmt::format("{:.3g}", fit.peak_activity)});
+  table.add_row({"clock_pj_per_mm2, at 16 nm", fmt::format("{:.3g}", fit.clock_pj_per_mm2)});
+  for (const auto& [family, seconds] : host_s) {
+    table.add_row({fmt::format("host of {}, ms per inference", family), fmt::format("{:.3g}", seconds / kMilli)});
+  }
   fmt::print("{}\n", table.markdown());
 }
 
@@ -266,9 +272,10 @@ int main(int argc, char** argv) {
       return 0;
     }
     const std::vector<SiliconFigure> figures = load_silicon_figures(arguments.empty() ? "chips" : arguments.front());
-    print_figures(figures);
-    print_families(figures);
-    print_fit(figures);
+    const HostLatency host_s = fit_host_latency(figures);
+    print_figures(figures, host_s);
+    print_families(figures, host_s);
+    print_fit(figures, host_s);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "silicon: {}\n", error.what());

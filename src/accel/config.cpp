@@ -38,11 +38,20 @@ constexpr std::array<ConfigField, 16> kFields{{
     {"dram_devices", &AcceleratorConfig::dram_devices, false},
 }};
 
-constexpr std::array<ConfigField, 3> kReferenceFields{{
+constexpr std::array<ConfigField, 6> kReferenceFields{{
     {"working_frac", &AcceleratorConfig::working_frac, false},
     {"core_working_frac", &AcceleratorConfig::core_working_frac, false},
     {"core_memory_port_bytes", &AcceleratorConfig::core_memory_port_bytes, false},
+    {"engines_per_pe", &AcceleratorConfig::engines_per_pe, false},
+    {"processors_per_pe", &AcceleratorConfig::processors_per_pe, false},
+    {"bf16_macs_per_lane", &AcceleratorConfig::bf16_macs_per_lane, false},
 }};
+
+/// What a file may say of one of them: shares of a memory, a port that there has to be, parts that a chip may lack.
+Bounds bounds_of(const ConfigField& field) {
+  if (std::string_view(field.name).ends_with("_frac")) return {.low = 1e-3, .high = 1};
+  return field.member == &AcceleratorConfig::core_memory_port_bytes ? kPositive : kNonNegative;
+}
 
 constexpr EnumNames<DramType, kDramTypeCount> kDramTypes{{{DramType::lpddr4, "lpddr4"},
                                                           {DramType::ddr4, "ddr4"},
@@ -276,9 +285,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   }
   if (const std::optional<ConfigNode> cooling = node.find("cooling")) chip.config.cooling = cooling_of(*cooling);
   for (const ConfigField& field : kReferenceFields) {
-    const bool is_share = std::string_view(field.name).ends_with("_frac");
-    chip.config.*field.member =
-        node.get_double(field.name, chip.config.*field.member, is_share ? Bounds{.low = 1e-3, .high = 1} : kPositive);
+    chip.config.*field.member = node.get_double(field.name, chip.config.*field.member, bounds_of(field));
   }
   return chip;
 }

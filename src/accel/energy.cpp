@@ -16,6 +16,7 @@ EventEnergy event_energy(const AcceleratorConfig& config, double pe_pitch_mm, co
           .noc_pj_per_hop_byte = technology.noc_router_pj_per_byte + technology.noc_pj_per_byte_mm * pe_pitch_mm,
           .dram_pj_per_byte = technology.dram_j_per_byte(config.dram_type) / units::kPico,
           .vector_op_pj = technology.vector_op_pj,
+          .processor_pj = kProcessorMacs * technology.mac_int8_pj,
           .peak_activity = technology.peak_activity,
           .idle_frac = technology.cooling_of(config.cooling).idle_frac};
 }
@@ -45,7 +46,8 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
                                            config.cores_per_pe * config.macs_per_lane * config.operand_bytes());
   const double pe_memory_pj = activation_bytes * memories.pe_memory.read_pj_per_byte +
                               config.noc_link_bytes * memories.pe_memory.write_pj_per_byte;
-  const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj + config.vector_lanes * event.vector_op_pj;
+  const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj + config.vector_lanes * event.vector_op_pj +
+                       config.processors_per_pe * event.processor_pj;
   return event.peak_activity * (config.pes() * pe_pj * units::kPico * config.clock_hz()) + leakage_w;
 }
 

@@ -23,7 +23,7 @@ struct AreaBreakdown {
   // Of model version 2:
   double shared_memory_mm2 = 0;
   double vector_mm2 = 0;      ///< lanes of the vector units
-  double engine_mm2 = 0;      ///< sequencers with their DMA and post-processing
+  double engine_mm2 = 0;      ///< sequencers with their DMA and post-processing, processors
   double placement_mm2 = 0;   ///< between the blocks
   double interfaces_mm2 = 0;  ///< host, clocks, pads
   double cooling_mm2 = 0;     ///< left white, so that the heat gets out

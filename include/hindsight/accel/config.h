@@ -102,6 +102,10 @@ struct AcceleratorConfig {
   double working_frac = 0.25, core_working_frac = 0.25;
   double core_memory_port_bytes = kCoreMemoryPortBytes;  ///< per cycle
   double noc_link_bytes = kNocLinkBytesPerCycle;         ///< per cycle
+  // Of reference chips alone, version 2 of the model:
+  double engines_per_pe = 1;      ///< sequencers with their DMA and post-processing; none: a processor does their work
+  double processors_per_pe = 0;   ///< scalar ones, with their caches
+  double bf16_macs_per_lane = 0;  ///< beside those of the chip's precision, never at the same time
   TemplateRules rules = {};
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }

@@ -228,6 +228,7 @@ struct EventEnergy {
   double noc_pj_per_hop_byte = 0;  ///< one router and one PE pitch of wire
   double dram_pj_per_byte = 0;
   double vector_op_pj = 0;
+  double processor_pj = 0;   ///< a cycle of one
   double peak_activity = 1;  ///< dynamic energy of the worst data over that of usual data
   double idle_frac = 0;      ///< of the die's peak power, CoolingClass::idle_frac
 };

@@ -1,6 +1,7 @@
 /// Published figures of whole chips, what the model says of them, and the fit of peak power.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ enum class SiliconQuantity {
   average_w,  ///< of a workload, without DRAM
   idle_w,     ///< leakage, clocks
   latency_s,  ///< of a workload
+  weight_wait_frac,  ///< of a workload: share of the MACs' and weights' time in which the MACs wait for weights from DRAM
 };
-inline constexpr std::size_t kSiliconQuantityCount = 6;
+inline constexpr std::size_t kSiliconQuantityCount = 7;
 /// "cells_mm2", "die_mm2", ...
 [[nodiscard]] std::string_view to_string(SiliconQuantity quantity);
 
@@ -40,6 +42,14 @@ struct SiliconFigure {
 /// What the model says, in the quantity's unit; nothing when the chip cannot run the workload, whose hardware checks
 /// are not asked: chips that exist can be built. Errors: those of the files that the figure names.
 [[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure);
+
+/// By family, what the host around a chip adds to the latency of every inference: transfers, the start of a run.
+using HostLatency = std::map<std::string, double>;
+/// Equation: mean over the family's fitted latencies of (published - model), not below 0. Families without one have
+/// none: their figures are the chip's own.
+[[nodiscard]] HostLatency fit_host_latency(const std::vector<SiliconFigure>& figures);
+/// `modelled`, of a latency with what its host adds.
+[[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& host_s);
 
 /// Constants of peak power.
 struct PeakPowerFit {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
+#include <vector>
 
 #include "accel/silicon/words.h"
 #include "hindsight/accel/energy.h"
@@ -17,11 +19,12 @@
 namespace hindsight::accel {
 namespace {
 
-const std::array<std::string, kSiliconQuantityCount> kQuantities = {"cells_mm2", "die_mm2", "peak_w",
-                                                                    "average_w", "idle_w",  "latency_s"};
+const std::array<std::string, kSiliconQuantityCount> kQuantities = {
+    "cells_mm2", "die_mm2", "peak_w", "average_w", "idle_w", "latency_s", "weight_wait_frac"};
 
 bool needs_workload(SiliconQuantity quantity) {
-  return quantity == SiliconQuantity::average_w || quantity == SiliconQuantity::latency_s;
+  return quantity == SiliconQuantity::average_w || quantity == SiliconQuantity::latency_s ||
+         quantity == SiliconQuantity::weight_wait_frac;
 }
 
 /// Files of workloads are named from `folder`.
@@ -50,11 +53,24 @@ double cells_mm2(const AreaBreakdown& area) {
   return area.total_mm2() - area.placement_mm2 - area.dram_phy_mm2 - area.interfaces_mm2 - area.cooling_mm2;
 }
 
-/// What a workload costs on a chip; nothing when the compiler finds no way.
-std::optional<Metrics> costs(const ChipFacts& chip, const std::string& name_or_path) {
-  const workload::Network network = workload::load_network(name_or_path);
-  const Evaluation evaluation = evaluate(chip, network.gemms(), Depth::all_checks);
-  return evaluation.metrics;
+/// What a workload costs on a chip, its layers in `details`; nothing when the compiler finds no way.
+std::optional<Metrics> costs(const ChipFacts& chip, const workload::Network& network,
+                             std::span<LayerResult> details = {}) {
+  return evaluate(chip, network.gemms(), Depth::all_checks, details).metrics;
+}
+
+/// Equation: sum over layers of max(0, DRAM - computing) over the sum of max(DRAM, computing).
+std::optional<double> weight_wait_frac(const ChipFacts& chip, const workload::Network& network) {
+  std::vector<LayerResult> layers(network.gemms().size());
+  if (!costs(chip, network, layers)) return std::nullopt;
+  double waiting = 0, all = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto repeat = static_cast<double>(network.gemms()[i].repeat);
+    const LayerResult& layer = layers[i];
+    waiting += repeat * std::max(0.0, layer.dram_cycles - layer.compute_cycles);
+    all += repeat * std::max(layer.dram_cycles, layer.compute_cycles);
+  }
+  return waiting / all;
 }
 
 }  // namespace
@@ -73,6 +89,7 @@ std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path)
 std::optional<double> modelled(const SiliconFigure& figure) {
   const ChipFacts chip =
       unchecked_chip_facts(load_reference_chip(figure.design).config, load_technology(figure.technology));
+  const auto network = [&] { return workload::load_network(figure.workload); };
   switch (figure.quantity) {
     case SiliconQuantity::cells_mm2:
       return cells_mm2(chip.area);
@@ -83,16 +100,43 @@ std::optional<double> modelled(const SiliconFigure& figure) {
     case SiliconQuantity::idle_w:
       return chip.idle_w;
     case SiliconQuantity::average_w:
-      if (const auto metrics = costs(chip, figure.workload)) {
+      if (const auto metrics = costs(chip, network())) {
         return (metrics->energy_j - metrics->energy.dram_j) / metrics->latency_s;
       }
       return std::nullopt;
     case SiliconQuantity::latency_s:
-      if (const auto metrics = costs(chip, figure.workload)) return metrics->latency_s;
+      if (const auto metrics = costs(chip, network())) return metrics->latency_s;
       return std::nullopt;
+    case SiliconQuantity::weight_wait_frac:
+      return weight_wait_frac(chip, network());
   }
   HINDSIGHT_EXPECT(false);
   return std::nullopt;
+}
+
+HostLatency fit_host_latency(const std::vector<SiliconFigure>& figures) {
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const SiliconFigure& figure : figures) {
+    if (!figure.fitted || figure.quantity != SiliconQuantity::latency_s) continue;
+    const auto chip_s = modelled(figure);
+    if (!chip_s) {
+      throw Error(ErrorKind::usage, fmt::format("the latency of {} on {} has `role: fit`, but the model cannot run it",
+                                                figure.workload, figure.design));
+    }
+    auto& [sum_s, count] = sums[figure.family];
+    sum_s += figure.published - *chip_s;
+    ++count;
+  }
+  HostLatency host_s;
+  for (const auto& [family, sum] : sums) host_s[family] = std::max(0.0, sum.first / sum.second);
+  return host_s;
+}
+
+std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& host_s) {
+  const auto value = modelled(figure);
+  const auto host = host_s.find(figure.family);
+  if (!value || figure.quantity != SiliconQuantity::latency_s || host == host_s.end()) return value;
+  return *value + host->second;
 }
 
 PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
