@@ -38,13 +38,15 @@ constexpr std::array<ConfigField, 16> kFields{{
     {"dram_devices", &AcceleratorConfig::dram_devices, false},
 }};
 
-constexpr std::array<ConfigField, 6> kReferenceFields{{
+constexpr std::array<ConfigField, 8> kReferenceFields{{
     {"working_frac", &AcceleratorConfig::working_frac, false},
     {"core_working_frac", &AcceleratorConfig::core_working_frac, false},
     {"core_memory_port_bytes", &AcceleratorConfig::core_memory_port_bytes, false},
     {"engines_per_pe", &AcceleratorConfig::engines_per_pe, false},
     {"processors_per_pe", &AcceleratorConfig::processors_per_pe, false},
     {"bf16_macs_per_lane", &AcceleratorConfig::bf16_macs_per_lane, false},
+    {"logic_v", &AcceleratorConfig::logic_v, false},
+    {"memory_v", &AcceleratorConfig::memory_v, false},
 }};
 
 /// What a file may say of one of them: shares of a memory, a port that there has to be, parts that a chip may lack.

@@ -106,6 +106,7 @@ struct AcceleratorConfig {
   double engines_per_pe = 1;      ///< sequencers with their DMA and post-processing; none: a processor does their work
   double processors_per_pe = 0;   ///< scalar ones, with their caches
   double bf16_macs_per_lane = 0;  ///< beside those of the chip's precision, never at the same time
+  double logic_v = 0, memory_v = 0;  ///< supplies; 0: that of the technology
   TemplateRules rules = {};
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }

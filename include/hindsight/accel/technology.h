@@ -51,7 +51,7 @@ struct CoolingClass {
 struct Technology {
   std::string name;  ///< "22nm"
   double node_nm = 22;
-  double supply_v = 0.8;
+  double supply_v = 0.8;  ///< at which the energies below hold; a reference chip may state its own
   SramModel sram;
   double mac_int8_pj = 0;      ///< one int8 MAC: multiply, its share of the lane's adder tree and int32 accumulator
   double mac_int8_um2 = 0;     ///< area of the same
