@@ -152,6 +152,10 @@ void require_expressible(const Technology& technology, const std::string& chip, 
   if (config.dram_devices > 0) refuse("dram_devices");
   if (config.vector_lanes > 0) refuse("vector_lanes");
   if (config.shared_memory_bytes > 0) refuse("shared_memory_bytes");
+  if (config.processors_per_pe > 0) refuse("processors_per_pe");
+  if (config.engines_per_pe != 1) refuse("engines_per_pe");
+  if (config.bf16_macs_per_lane > 0) refuse("bf16_macs_per_lane");
+  if (config.logic_v > 0 || config.memory_v > 0) refuse("a supply of its own");
 }
 
 TemplateRules template_rules(const Technology& technology) {
@@ -163,6 +167,7 @@ TemplateRules template_rules(const Technology& technology) {
           .program_loops = true,
           .whole_windows = false,
           .extra_hops = 0,
+          .whole_weight_tiles = true,
           .weights_in_pes = true,
           .constants_in_halves = true};
 }

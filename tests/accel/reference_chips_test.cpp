@@ -35,7 +35,8 @@ TEST(ReferenceChipTest, PeaksAreThePublishedOnes) {
   // Published with three digits. V1: 16 * 4 * 64 * 4 MACs * 2 * 0.8 GHz = 26.21 TOPS;
   // V2: 16 * 1 * 64 * 4 * 2 * 1.066 GHz = 8.73; V3: 4 * 8 * 32 * 4 * 2 * 1.066 GHz = 8.73;
   // Eyeriss: 168 * 2 * 0.2 GHz = 0.0672.
-  for (const char* name : {"edge_tpu_v1", "edge_tpu_v1_grid", "edge_tpu_v2", "edge_tpu_v3", "eyeriss_v1"}) {
+  for (const char* name :
+       {"edge_tpu_v1", "edge_tpu_v1_grid", "edge_tpu_v2", "edge_tpu_v3", "eyeriss_v1", "ascend_910"}) {
     const ReferenceChip chip = load_reference_chip(name);
     EXPECT_NEAR(peak_tera_ops(chip) / chip.published_peak_tera_ops, 1, 0.001) << name;
   }
@@ -136,7 +137,7 @@ TEST(NearestDesign, RoundsByRatioAndSaysWhatDiffers) {
 
 TEST(NearestDesign, EveryReferenceChipHasOneInTheEdgeSpace) {
   const space::DesignSpace space = space::load_space("edge");
-  for (const char* name : {"tpu_v1", "nvdla_2048", "gemmini_16", "warboy", "mtia_v1", "tpu_v4i"}) {
+  for (const char* name : {"tpu_v1", "nvdla_2048", "gemmini_16", "warboy", "mtia_v1", "tpu_v4i", "ascend_910", "nnp_t"}) {
     const NearestDesign nearest = nearest_design(load_reference_chip(name), space);
     EXPECT_EQ(space.parse_design(space.text_id(nearest.design)), nearest.design) << name;
     EXPECT_FALSE(nearest.differences.empty()) << name;
@@ -165,6 +166,37 @@ TEST(ReferenceChipErrorTest, UnknownKeyOffersTheNearest) {
 TEST(ReferenceChipErrorTest, NegativeValueIsRefused) {
   const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "pes_x: 4", "pes_x: -4");
   expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "pes_x", "-4"});
+}
+
+TEST(ReferenceChipErrorTest, PartsThatAChipMayLackAreNotNegative) {
+  for (const char* name : {"processors_per_pe: 2", "logic_v: 0.67", "bf16_macs_per_lane: 16"}) {
+    const std::string key = std::string(name).substr(0, std::string(name).find(':'));
+    const EditedYaml file("configs/designs/mtia_v1.yaml", name, key + ": -1");
+    expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", key, "-1"});
+  }
+  EXPECT_EQ(load_reference_chip("gemmini_16").config.engines_per_pe, 0);
+}
+
+TEST(ReferenceChipErrorTest, VersionOneOfTheModelRefusesWhatItDoesNotKnow) {
+  const Technology version_1 = load_technology("22nm");
+  const auto refused = [&](double AcceleratorConfig::*field, double value, const char* word) {
+    AcceleratorConfig config;
+    config.*field = value;
+    expect_usage_error([&] { require_expressible(version_1, "my chip", config); }, {"my chip", word});
+    require_expressible(load_technology("22nm-silicon"), "my chip", config);
+  };
+  refused(&AcceleratorConfig::processors_per_pe, 1, "processors_per_pe");
+  refused(&AcceleratorConfig::engines_per_pe, 0, "engines_per_pe");
+  refused(&AcceleratorConfig::bf16_macs_per_lane, 1, "bf16_macs_per_lane");
+  refused(&AcceleratorConfig::logic_v, 0.7, "supply");
+  refused(&AcceleratorConfig::memory_v, 0.7, "supply");
+}
+
+TEST(ReferenceChipErrorTest, AChipWithPartsThatNoDesignHasIsNone) {
+  const space::DesignSpace space = space::load_space("edge");
+  ReferenceChip chip = load_reference_chip("edge_tpu_v1_grid");
+  chip.config.processors_per_pe = 2;
+  expect_usage_error([&] { (void)design_of(chip, space); }, {"processors_per_pe is 2, the nearest there is 0"});
 }
 
 space::Parameter numbers(const std::string& name, std::vector<double> values) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/network_cost.h"
+#include "hindsight/accel/traffic.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/workload/network.h"
@@ -80,14 +82,25 @@ TEST(SiliconChips, WhatTheModelReachesIsKept) {
   // Reached on 2026-11-23 (docs/silicon.md), rounded up; behind it what is asked.
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);   // 0.25
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.20);    // 0.40
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "mtia_v1"})), 0.39);   // 0.40
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "ascend_910"})), 0.27);  // 0.40
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "gemmini"})), 0.20);   // 0.25
   EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                 // a bound
   EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);                // a bound
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);   // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.35);    // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.11);    // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "coral"})), 0.31);      // 0.35
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "tpu_v1"})), 0.35);  // 0.35
+  const std::vector<SiliconFigure> figures = load_silicon_figures();
+  const HostLatency host_s = fit_host_latency(figures);
   double tpu_v1_off = 0;
-  for (const SiliconFigure& figure : load_silicon_figures()) {
-    const double off = std::abs(modelled(figure).value_or(NAN) / figure.published - 1);
+  int held_out_latencies = 0, within_35_percent = 0;
+  for (const SiliconFigure& figure : figures) {
+    const double off = std::abs(modelled(figure, host_s).value_or(NAN) / figure.published - 1);
+    if (figure.quantity == SiliconQuantity::latency_s && !figure.fitted) {
+      ++held_out_latencies;
+      within_35_percent += off <= 0.35 ? 1 : 0;
+    }
     const std::map<SiliconQuantity, double> most{{SiliconQuantity::latency_s, 0.10},  // 0.20
                                                  {SiliconQuantity::cells_mm2, 0.25},  // 0.25
                                                  {SiliconQuantity::peak_w, 0.16}};    // fitted
@@ -98,20 +111,83 @@ TEST(SiliconChips, WhatTheModelReachesIsKept) {
     }
     if (figure.quantity == SiliconQuantity::latency_s && figure.family == "tpu_v1") tpu_v1_off += off / 5;
   }
-  EXPECT_LE(tpu_v1_off, 0.205);  // 0.20
+  EXPECT_LE(tpu_v1_off, 0.165);  // 0.20
+  EXPECT_EQ(held_out_latencies, 7 + 5 + 8);
+  EXPECT_EQ(within_35_percent, held_out_latencies - 1);  // DenseNet-121 on Coral
+}
+
+TEST(SiliconChips, TheyWaitForWeightsInTheOrderPublished) {
+  std::map<std::string, double> waits;
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    if (figure.quantity != SiliconQuantity::weight_wait_frac) continue;
+    waits[std::filesystem::path(figure.workload).stem()] = modelled(figure).value_or(NAN);
+    EXPECT_LE(std::abs(log_ratio(figure)), 0.08) << figure.workload;
+  }
+  ASSERT_EQ(waits.size(), 4U);
+  // 0.900, 0.883, 0.846, 0.845 [paper: tpu-2017, Table 3]: the MLPs are as good as equal there.
+  EXPECT_GT(waits.at("tpu1_lstm0"), waits.at("tpu1_lstm1"));
+  EXPECT_GT(waits.at("tpu1_lstm1"), waits.at("tpu1_mlp0"));
+  EXPECT_GT(waits.at("tpu1_lstm1"), waits.at("tpu1_mlp1"));
 }
 
 TEST(SiliconChips, WhatTheModelMisses_KnownLimitation) {
   const auto mean = means();
-  EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "mtia_v1"}), -0.40);   // 128 processors
-  EXPECT_GT(mean.at({SiliconQuantity::cells_mm2, "gemmini"}), 0.25);  // an engine that it does not have
+  EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "nnp_t"}), -0.40);  // links between chips, what else is not published
   // A share of a peak power that is itself too small.
   EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v1"}), -0.35);
   EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -0.35);
   EXPECT_GT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -1);
   for (const SiliconFigure& figure : load_silicon_figures()) {
-    if (figure.design != "nvdla_32" || figure.quantity != SiliconQuantity::average_w) continue;
-    EXPECT_LT(log_ratio(figure), -0.35);  // the smallest engines idle at more
+    if (figure.design == "nvdla_32" && figure.quantity == SiliconQuantity::average_w) {
+      EXPECT_LT(log_ratio(figure), -0.35);  // the smallest engines idle at more
+    }
+    if (figure.workload.ends_with("densenet121.yaml")) {
+      EXPECT_LT(log_ratio(figure), -0.35);  // normalisations in front of convolutions, which nothing folds, are not counted
+    }
+  }
+}
+
+TEST(SiliconChips, WhatAHostAddsIsFittedAndAddedToItsFamilyAlone) {
+  SiliconFigure figure{.design = "nvdla_2048",
+                       .family = "planted",
+                       .technology = "16nm-silicon",
+                       .quantity = SiliconQuantity::latency_s,
+                       .workload = "resnet50",
+                       .published = 0,
+                       .fitted = true};
+  const double chip_s = modelled(figure).value();
+  figure.published = chip_s + 0.002;
+  SiliconFigure held_out = figure;
+  held_out.fitted = false;
+  held_out.published = 1;  // takes no part
+  SiliconFigure other = figure;
+  other.family = "faster than its model";
+  other.published = chip_s / 2;
+  const HostLatency host_s = fit_host_latency({figure, held_out, other});
+  ASSERT_EQ(host_s.size(), 2U);
+  EXPECT_NEAR(host_s.at("planted") / 0.002, 1, kDifference);
+  EXPECT_EQ(host_s.at("faster than its model"), 0);
+  EXPECT_NEAR(modelled(held_out, host_s).value() / figure.published, 1, kDifference);
+  held_out.quantity = SiliconQuantity::peak_w;
+  EXPECT_EQ(modelled(held_out, host_s), modelled(held_out));
+  held_out.family = "none fitted";
+  held_out.quantity = SiliconQuantity::latency_s;
+  EXPECT_EQ(modelled(held_out, host_s).value(), chip_s);
+  figure.design = "eyeriss_v1";
+  figure.technology = "28nm-silicon";  // runs no network of convolutions
+  hindsight::test::expect_usage_error([&] { (void)fit_host_latency({figure}); }, {"resnet50", "eyeriss_v1", "fit"});
+}
+
+/// Parameters that the papers' reference programs have.
+TEST(SiliconChips, NetworksOfItsTablesHaveTheirPublishedParameters) {
+  const std::map<std::string, double> published{
+      {"vgg16", 138'357'544},     {"vgg19", 143'667'240},       {"resnet50_299", 25'557'032},
+      {"resnet152_299", 60'192'808}, {"mobilenet_v1", 4'231'976}, {"inception_v1", 6'624'904},
+      {"inception_v4", 42'679'816}};
+  for (const auto& [name, parameters] : published) {
+    const auto network = workload::load_network(
+        (hindsight::test::repository() / "data/silicon/workloads" / (name + ".yaml")).string());
+    EXPECT_EQ(network.totals().parameters, parameters) << name;
   }
 }
 
@@ -161,6 +237,62 @@ TEST(SiliconChips, TpuV1WhatIfs) {
   }
   EXPECT_GT(std::pow(faster_memory, 0.2), 2.0);  // "3 times in the mean"
   EXPECT_LT(std::pow(faster_memory, 0.2), 4.0);
+}
+
+AreaBreakdown area_of(const AcceleratorConfig& config) { return unchecked_chip_facts(config, silicon()).area; }
+
+TEST(SiliconModel, ProcessorsAndASecondFormatTakeRoomAndProcessorsPower) {
+  const AcceleratorConfig plain = edge_chip();
+  AcceleratorConfig config = plain;
+  config.processors_per_pe = 2;
+  // 16 PEs of an engine of 0.228 mm2 and two processors of 0.144.
+  EXPECT_NEAR(area_of(config).engine_mm2 / (16 * (0.228 + 2 * 0.144)), 1, hindsight::test::kRounding);
+  const ChipFacts busy = unchecked_chip_facts(config, silicon()), idle = unchecked_chip_facts(plain, silicon());
+  const double processors_w = 16 * 2 * 25e-12 * 0.03782 / 0.04454 * 800e6;  // 25 pJ at 22 nm
+  const double leakage_w = busy.leakage_w - idle.leakage_w;
+  EXPECT_NEAR((busy.pe_array_peak_w - idle.pe_array_peak_w - leakage_w) / (1.72 * processors_w), 1, kDifference);
+  config.processors_per_pe = config.engines_per_pe = 0;
+  EXPECT_EQ(area_of(config).engine_mm2, 0);
+  EXPECT_NEAR((area_of(plain).pe_mm2 - area_of(config).pe_mm2) * 0.7 / 0.228, 1, kDifference);
+  config = plain;
+  config.bf16_macs_per_lane = 2;
+  EXPECT_NEAR((area_of(config).mac_mm2 - area_of(plain).mac_mm2) / (16 * 4 * 16 * 2 * 1098e-6), 1, kDifference);
+}
+
+TEST(SiliconModel, EnergiesGoWithTheSquareOfAChipsSupplies) {
+  const workload::Network network = workload::load_network("mobilenet_v2");
+  AcceleratorConfig config = edge_chip();
+  const Metrics usual = costs_of(config, network);
+  config.logic_v = 0.4;  // of 0.8
+  const Metrics low = costs_of(config, network);
+  EXPECT_EQ(low.latency_s, usual.latency_s);
+  for (double EnergyBreakdown::*const part : {&EnergyBreakdown::mac_j, &EnergyBreakdown::noc_j}) {
+    EXPECT_NEAR(low.energy.*part / (usual.energy.*part), 0.25, kDifference);
+  }
+  EXPECT_EQ(low.energy.pe_memory_j, usual.energy.pe_memory_j);
+  EXPECT_LT(low.energy.leakage_j, usual.energy.leakage_j);
+  config.logic_v = 0;
+  config.memory_v = 0.4;
+  const Metrics low_memory = costs_of(config, network);
+  EXPECT_NEAR(low_memory.energy.pe_memory_j / usual.energy.pe_memory_j, 0.25, kDifference);
+  EXPECT_EQ(low_memory.energy.mac_j, usual.energy.mac_j);
+  EXPECT_EQ(low_memory.energy.dram_j, usual.energy.dram_j);
+  EXPECT_LT(low_memory.energy.leakage_j, usual.energy.leakage_j);
+}
+
+TEST(SiliconModel, AFifoOfWeightsStreamsWholeTiles) {
+  workload::GemmLayer layer{.m = 96, .n = 600, .k = 600};
+  layer.macs = 96.0 * 600 * 600;
+  layer.weight_bytes = 600.0 * 600;
+  const LayerShape shape = layer_shape(layer);
+  AcceleratorConfig tpu = load_reference_chip("tpu_v1").config;
+  tpu.rules = template_rules(load_technology("28nm-silicon"));
+  EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 9 * 65536) << "3 x 3 tiles of 256 x 256";
+  tpu.core_working_frac = 0.5;  // weights may stay: no FIFO
+  EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 600 * 600);
+  tpu.core_working_frac = 1;
+  tpu.rules = {};  // version 1 of the model
+  EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 600 * 600);
 }
 
 TEST(SiliconModel, DistanceCostsCyclesAndNeverTheClock) {

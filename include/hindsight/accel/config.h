@@ -67,6 +67,7 @@ struct TemplateRules {
   bool program_loops = false;          ///< instructions per layer, not per tile
   bool whole_windows = true;           ///< a tile of weights holds all taps of its channels
   double extra_hops = 1;               ///< of a byte on the NoC, besides half of the grid in either direction
+  bool whole_weight_tiles = false;     ///< a FIFO of weights streams whole tiles
   bool weights_in_pes = false;         ///< PE memories keep weights where all activations stay on chip
   bool constants_in_halves = false;    ///< the parameter memory holds a layer's constants and the next one's, half each
 };

@@ -37,7 +37,7 @@ struct ResidentMemory {
   const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes / config.operand_bytes();
   const double shared_bytes = config.shared_memory_bytes / config.operand_bytes();
   const double pe_half_bytes = pe_bytes * (1.0 - config.working_frac) / 2.0;
-  const bool is_fifo = config.core_working_frac >= 1.0;
+  const bool is_fifo = config.rules.whole_weight_tiles && config.core_working_frac >= 1.0;
   return {.parameter_bytes = core_bytes * (1.0 - config.core_working_frac),
           .activation_half_bytes = pe_half_bytes + shared_bytes * (1.0 - kSharedWeightFrac) / 2.0,
           .input_chunk_bytes = pe_bytes * config.working_frac / 4.0,
