@@ -88,6 +88,12 @@ std::string share_words(double ours, double theirs) {
   return ours <= theirs ? "1/" + factor_text(theirs / ours) + " of" : factor_text(ours / theirs) + " times";
 }
 
+/// What the model's dies are worth; read once.
+const accel::PublishedDies& published_dies() {
+  static const accel::PublishedDies dies = accel::published_dies(accel::load_silicon_figures());
+  return dies;
+}
+
 }  // namespace
 
 GpuContender contender(const gpu::GpuSpec& spec, std::span<const gpu::Calibration> given, accel::Precision precision) {
@@ -133,6 +139,7 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
   const accel::ChipFacts chip = accel::chip_facts(config, technology, accel::Remedies::left_out);
   const accel::Evaluation evaluation = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware);
   if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology, network.batch());
+  if (evaluation.feasible() && chip.area.interfaces_mm2 > 0) comparison.dies = published_dies();
   for (const accel::Violation& violation : evaluation.violations.view()) {
     comparison.reasons.emplace_back(accel::code(violation.reason));
   }

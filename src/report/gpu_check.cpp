@@ -150,6 +150,7 @@ struct Doubts {
   std::set<std::string> uncalibrated, rooflines, full, exceeded;
   double other_frac = 0;
   bool fp8 = false, vector_work = false;
+  accel::PublishedDies dies;
   bool outside = false;  ///< of what was measured; no design was, so that its figures always are
 
   explicit Doubts(const GpuCheckReport& report) {
@@ -162,6 +163,7 @@ struct Doubts {
   void add(const NetworkComparison& network) {
     fp8 = fp8 || network.precision == accel::Precision::fp8;
     vector_work = vector_work || network.counts_vector_work;
+    if (network.dies.chips > 0) dies = network.dies;
     for (const GpuRuns& gpu : network.gpus) {
       if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
       if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
@@ -202,6 +204,11 @@ std::string notes(const GpuCheckReport& report, int columns) {
   }
   if (doubts.vector_work) {
     say("estimate: ", "what the design does besides products (softmax, normalisations, ...) by counts of operations");
+  }
+  if (doubts.dies.chips > 0) {
+    say("estimate: ", fmt::format("area: {} published dies of such chips are {:.2g} to {:.2g} times the model's, and "
+                                  "throughput per area is that much less",
+                                  doubts.dies.chips, doubts.dies.least_ratio, doubts.dies.most_ratio));
   }
   if (doubts.other_frac > 0) {
     say("note: ", fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "
@@ -258,6 +265,7 @@ Json estimates(const NetworkComparison& comparison) {
     found.push_back("non_gemm_work");
   }
   if (any([](const GpuRuns& gpu) { return gpu.exceeds_memory; })) found.push_back("exceeds_gpu_memory");
+  if (comparison.dies.chips > 0) found.push_back("die_area");
   return found;
 }
 
@@ -274,6 +282,9 @@ Json network_json(const NetworkComparison& comparison) {
     const double rate = own.single.inferences_per_s();
     json["accelerator"] = run_json(own.single);
     json["accelerator"]["area_mm2"] = own.area_mm2;
+    if (comparison.dies.chips > 0) {
+      json["accelerator"]["published_over_modelled_area"] = {comparison.dies.least_ratio, comparison.dies.most_ratio};
+    }
     json["accelerator"]["inferences_per_s_per_mm2"] = rate / own.area_mm2;
     json["accelerator"]["inferences_per_j_at_5nm"] = static_cast<double>(own.single.batch) / own.scaled_energy_j;
     json["accelerator"]["inferences_per_s_per_mm2_at_5nm"] = rate / own.scaled_area_mm2;

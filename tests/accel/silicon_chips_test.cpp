@@ -178,6 +178,27 @@ TEST(SiliconChips, WhatAHostAddsIsFittedAndAddedToItsFamilyAlone) {
   hindsight::test::expect_usage_error([&] { (void)fit_host_latency({figure}); }, {"resnet50", "eyeriss_v1", "fit"});
 }
 
+TEST(SiliconChips, PublishedDiesAreThoseOfServersThatNothingIsFittedTo) {
+  const std::vector<SiliconFigure> shipped = load_silicon_figures();
+  const auto figure_of = [&](const char* design) {
+    return *std::find_if(shipped.begin(), shipped.end(), [&](const SiliconFigure& figure) {
+      return figure.design == design && figure.quantity == SiliconQuantity::die_mm2;
+    });
+  };
+  SiliconFigure warboy = figure_of("warboy"), mtia = figure_of("mtia_v1");
+  warboy.published = 1.5 * modelled(warboy).value();
+  mtia.published = 0.5 * modelled(mtia).value();
+  SiliconFigure fitted = warboy, bound = warboy, block = warboy;
+  fitted.fitted = bound.at_most = true;
+  fitted.published = bound.published = block.published = 1e6;
+  block.design = "nvdla_64";  // of a larger chip: it has no interfaces
+  const PublishedDies dies = published_dies({fitted, warboy, bound, mtia, block});
+  EXPECT_EQ(dies.chips, 2);
+  EXPECT_NEAR(dies.least_ratio, 0.5, kDifference);
+  EXPECT_NEAR(dies.most_ratio, 1.5, kDifference);
+  EXPECT_EQ(published_dies({fitted, bound, block}).chips, 0);
+}
+
 /// Parameters that the papers' reference programs have.
 TEST(SiliconChips, NetworksOfItsTablesHaveTheirPublishedParameters) {
   const std::map<std::string, double> published{

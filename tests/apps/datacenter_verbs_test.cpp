@@ -170,8 +170,12 @@ TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
   EXPECT_EQ(llama.at("accelerator").at("batch"), 8);
   EXPECT_EQ(llama.at("gpus").at(0).at("dtype"), "fp8");
   EXPECT_EQ(llama.at("gpus").at(0).at("batch_8").at("batch"), 8);
-  EXPECT_EQ(llama.at("estimates"), Json::array({"fp8", "non_gemm_work"}));
-  EXPECT_EQ(networks.at(1).at("estimates"), Json::array({"fp8", "non_gemm_work", "exceeds_gpu_memory"}));
+  EXPECT_EQ(llama.at("estimates"), Json::array({"fp8", "non_gemm_work", "die_area"}));
+  EXPECT_EQ(networks.at(1).at("estimates"), Json::array({"fp8", "non_gemm_work", "exceeds_gpu_memory", "die_area"}));
+  const Json dies = llama.at("accelerator").at("published_over_modelled_area");
+  EXPECT_LT(dies.at(0), 1) << "Warboy";
+  EXPECT_GT(dies.at(1), 1.5) << "NNP-T";
+  EXPECT_THAT(text.out, HasSubstr("estimate: area: 4 published dies"));
   EXPECT_TRUE(networks.at(2).at("tokens_per_inference").is_null()) << "a network of images has no tokens";
 }
 

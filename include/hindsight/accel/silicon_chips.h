@@ -51,6 +51,14 @@ using HostLatency = std::map<std::string, double>;
 /// `modelled`, of a latency with what its host adds.
 [[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& host_s);
 
+/// Published dies over the model's, of chips with interfaces of their own (cooling classes card, air, liquid).
+struct PublishedDies {
+  int chips = 0;  ///< 0: none is published, and the ratios say nothing
+  double least_ratio = 0, most_ratio = 0;
+};
+/// Of the figures of dies that nothing is fitted to and that are no bounds.
+[[nodiscard]] PublishedDies published_dies(const std::vector<SiliconFigure>& figures);
+
 /// Constants of peak power.
 struct PeakPowerFit {
   double peak_activity = 0;     ///< Technology::peak_activity

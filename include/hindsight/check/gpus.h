@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/silicon_chips.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/gpu/network.h"
 #include "hindsight/gpu/spec.h"
@@ -69,6 +70,7 @@ struct NetworkComparison {
   accel::Precision precision = accel::Precision::int8;
   double tokens = 0;                ///< per inference of a language model, its batch left out; 0: no language model
   bool counts_vector_work = false;  ///< the design has vector units: softmax and normalisations take its time, too
+  accel::PublishedDies dies = {};   ///< of chips like the design; none where it is a block of a larger chip
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
   std::vector<std::string> reasons = {};           ///< codes, when infeasible
   std::vector<GpuRuns> gpus = {};
@@ -91,7 +93,8 @@ struct GpuContender {
 /// Node class that both sides are brought to for the scaled figures, nm.
 inline constexpr double kCommonNodeNm = 5;
 
-/// Judges a design on a network at its batch; `gpus` come from `run_on_gpu` on the same network.
+/// Judges a design on a network at its batch; `gpus` come from `run_on_gpu` on the same network. Errors: those of
+/// data/silicon/chips.yaml, which is read for designs with interfaces of their own.
 [[nodiscard]] NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
                                         const workload::Network& network, std::vector<GpuRuns> gpus);
 

@@ -139,6 +139,20 @@ std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& h
   return *value + host->second;
 }
 
+PublishedDies published_dies(const std::vector<SiliconFigure>& figures) {
+  PublishedDies dies;
+  for (const SiliconFigure& figure : figures) {
+    if (figure.quantity != SiliconQuantity::die_mm2 || figure.fitted || figure.at_most) continue;
+    const AcceleratorConfig config = load_reference_chip(figure.design).config;
+    if (load_technology(figure.technology).cooling_of(config.cooling).interfaces_mm2 <= 0) continue;
+    const double ratio = figure.published / modelled(figure).value();
+    dies.least_ratio = dies.chips == 0 ? ratio : std::min(dies.least_ratio, ratio);
+    dies.most_ratio = std::max(dies.most_ratio, ratio);
+    ++dies.chips;
+  }
+  return dies;
+}
+
 PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
   double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
   std::size_t fitted = 0;
