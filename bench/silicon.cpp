@@ -58,8 +58,8 @@ void print_figures(const std::vector<SiliconFigure>& figures, const HostLatency&
   fmt::print("{}\n", table.markdown());
 }
 
-/// Mean of the logarithms, per family and quantity; a family counts as one chip. A latency that a host's is fitted to is
-/// met by it and left out.
+/// Mean of the logarithms, per family and quantity; a family counts as one chip. A latency that a host's is fitted to
+/// is met by it and left out.
 void print_families(const std::vector<SiliconFigure>& figures, const HostLatency& host_s) {
   struct Mean {
     double sum = 0, largest = 0;

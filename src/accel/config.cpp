@@ -38,7 +38,7 @@ constexpr std::array<ConfigField, 16> kFields{{
     {"dram_devices", &AcceleratorConfig::dram_devices, false},
 }};
 
-constexpr std::array<ConfigField, 8> kReferenceFields{{
+constexpr std::array<ConfigField, 9> kReferenceFields{{
     {"working_frac", &AcceleratorConfig::working_frac, false},
     {"core_working_frac", &AcceleratorConfig::core_working_frac, false},
     {"core_memory_port_bytes", &AcceleratorConfig::core_memory_port_bytes, false},
@@ -47,11 +47,16 @@ constexpr std::array<ConfigField, 8> kReferenceFields{{
     {"bf16_macs_per_lane", &AcceleratorConfig::bf16_macs_per_lane, false},
     {"logic_v", &AcceleratorConfig::logic_v, false},
     {"memory_v", &AcceleratorConfig::memory_v, false},
+    {"whole_weight_tiles", &AcceleratorConfig::whole_weight_tiles, false},
 }};
 
-/// What a file may say of one of them: shares of a memory, a port that there has to be, parts that a chip may lack.
+/// What a file may say of one of them: shares of a memory, volts, a port that there has to be, parts that a chip may
+/// lack.
 Bounds bounds_of(const ConfigField& field) {
-  if (std::string_view(field.name).ends_with("_frac")) return {.low = 1e-3, .high = 1};
+  const std::string_view name = field.name;
+  if (name.ends_with("_frac")) return {.low = 1e-3, .high = 1};
+  if (name.ends_with("_v")) return {.low = 0.1, .high = 5};
+  if (field.member == &AcceleratorConfig::whole_weight_tiles) return {.low = 0, .high = 1};
   return field.member == &AcceleratorConfig::core_memory_port_bytes ? kPositive : kNonNegative;
 }
 

@@ -66,31 +66,6 @@ AreaBreakdown area_of(const AcceleratorConfig& config, const Technology& technol
                          config, technology);
 }
 
-/// Supplies of a chip over that of the technology.
-struct Supplies {
-  double logic = 1, memory = 1;
-};
-Supplies supplies_of(const AcceleratorConfig& config, const Technology& technology) {
-  const auto ratio = [&](double volts) { return volts > 0 ? volts / technology.supply_v : 1.0; };
-  return {.logic = ratio(config.logic_v), .memory = ratio(config.memory_v)};
-}
-
-/// Equation: dynamic energy ~ V^2, what leaks ~ V (the current taken as the same). DRAM has a supply of its own.
-void apply(const Supplies& supplies, ChipFacts& chip) {
-  for (SramCost* const memory : {&chip.pe_memory, &chip.core_memory, &chip.activation_memory, &chip.parameter_memory,
-                                 &chip.instruction_memory, &chip.shared_memory}) {
-    memory->read_pj_per_byte *= supplies.memory * supplies.memory;
-    memory->write_pj_per_byte *= supplies.memory * supplies.memory;
-    memory->leakage_mw *= supplies.memory;
-  }
-}
-void apply(const Supplies& supplies, EventEnergy& event) {
-  for (double* const energy_pj : {&event.mac_pj, &event.lane_register_pj, &event.noc_pj_per_hop_byte,
-                                  &event.vector_op_pj, &event.processor_pj}) {
-    *energy_pj *= supplies.logic * supplies.logic;
-  }
-}
-
 template <class Memories>
 ChipFacts facts_of(const AcceleratorConfig& config, const Memories& memories) {
   const Technology& technology = memories.technology();
@@ -110,18 +85,13 @@ ChipFacts facts_of(const AcceleratorConfig& config, const Memories& memories) {
                        .parameter_mm2 = chip.parameter_memory.area_mm2,
                        .instruction_mm2 = chip.instruction_memory.area_mm2,
                        .shared_mm2 = chip.shared_memory.area_mm2});
-  const Supplies supplies = supplies_of(config, technology);
-  const bool own_supplies = config.logic_v > 0 || config.memory_v > 0;
-  if (own_supplies) apply(supplies, chip);
   const double sram_leakage_mw =
       config.pes() * (chip.pe_memory.leakage_mw + chip.parameter_memory.leakage_mw +
                       config.cores_per_pe * (chip.core_memory.leakage_mw + chip.activation_memory.leakage_mw)) +
       chip.instruction_memory.leakage_mw + chip.shared_memory.leakage_mw;
-  chip.leakage_w =
-      units::kMilli * sram_leakage_mw + supplies.logic * logic_idle_w(logic_mm2(chip.area), config, technology);
+  chip.leakage_w = units::kMilli * sram_leakage_mw + logic_idle_w(logic_mm2(chip.area), config, technology);
   chip.pe_pitch_mm = std::sqrt(chip.area.pe_mm2);
   chip.event = event_energy(config, chip.pe_pitch_mm, technology);
-  if (own_supplies) apply(supplies, chip.event);
   chip.multicast_delay_ns = multicast_delay_ns(config.pes_x + config.pes_y, chip.pe_pitch_mm, technology);
   const PeakPower peak = peak_power(chip);
   chip.pe_array_peak_w = peak.pe_array_w;
@@ -156,9 +126,14 @@ void check(ChipFacts& chip, const Technology& technology, Remedies remedies) {
 }  // namespace
 
 ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology) {
+  if (has_own_supplies(config)) {
+    const Technology own = at_supplies(technology, config);
+    return facts_of(config, WorkedOut{own});
+  }
   return facts_of(config, WorkedOut{technology});
 }
 ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, MemoryCosts& costs) {
+  if (has_own_supplies(config)) return unchecked_chip_facts(config, costs.technology());
   return facts_of(config, Kept{costs});
 }
 AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts& costs) {
@@ -173,10 +148,15 @@ AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts&
 }
 ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology, Remedies remedies) {
   ChipFacts chip = unchecked_chip_facts(config, technology);
-  check(chip, technology, remedies);
+  if (has_own_supplies(config)) {
+    check(chip, at_supplies(technology, config), remedies);
+  } else {
+    check(chip, technology, remedies);
+  }
   return chip;
 }
 ChipFacts chip_facts(const AcceleratorConfig& config, MemoryCosts& costs, Remedies remedies) {
+  if (has_own_supplies(config)) return chip_facts(config, costs.technology(), remedies);
   ChipFacts chip = unchecked_chip_facts(config, costs);
   check(chip, costs.technology(), remedies);
   return chip;

@@ -156,6 +156,23 @@ void require_expressible(const Technology& technology, const std::string& chip, 
   if (config.engines_per_pe != 1) refuse("engines_per_pe");
   if (config.bf16_macs_per_lane > 0) refuse("bf16_macs_per_lane");
   if (config.logic_v > 0 || config.memory_v > 0) refuse("a supply of its own");
+  if (config.whole_weight_tiles > 0) refuse("whole_weight_tiles");
+}
+
+Technology at_supplies(const Technology& technology, const AcceleratorConfig& config) {
+  Technology own = technology;
+  const auto ratio = [&](double volts) { return volts > 0 ? volts / technology.supply_v : 1.0; };
+  const double logic = ratio(config.logic_v), memory = ratio(config.memory_v);
+  for (double* const energy :
+       {&own.mac_int8_pj, &own.mac_fp8_pj, &own.mac_bf16_pj, &own.register_bit_pj, &own.vector_op_pj,
+        &own.noc_pj_per_byte_mm, &own.noc_router_pj_per_byte, &own.clock_pj_per_mm2}) {
+    *energy *= logic * logic;
+  }
+  own.logic_leakage_mw_per_mm2 *= logic;
+  own.sram.read_pj.coefficient *= memory * memory;
+  own.sram.write_pj.coefficient *= memory * memory;
+  own.sram.leakage_mw.coefficient *= memory;
+  return own;
 }
 
 TemplateRules template_rules(const Technology& technology) {
@@ -167,7 +184,6 @@ TemplateRules template_rules(const Technology& technology) {
           .program_loops = true,
           .whole_windows = false,
           .extra_hops = 0,
-          .whole_weight_tiles = true,
           .weights_in_pes = true,
           .constants_in_halves = true};
 }

@@ -14,7 +14,9 @@ namespace {
 Json config_json(const accel::AcceleratorConfig& config) {
   Json json;
   for (const accel::ConfigField& field : accel::config_fields()) json[field.name] = config.*field.member;
-  for (const accel::ConfigField& field : accel::reference_fields()) json[field.name] = config.*field.member;
+  for (const accel::ConfigField& field : accel::reference_fields()) {
+    if (config.*field.member != 0) json[field.name] = config.*field.member;  // parts that the chip does not have
+  }
   json["dram_type"] = accel::to_string(config.dram_type);
   json["precision"] = accel::to_string(config.precision);
   json["cooling"] = accel::to_string(config.cooling);

@@ -206,9 +206,10 @@ std::string notes(const GpuCheckReport& report, int columns) {
     say("estimate: ", "what the design does besides products (softmax, normalisations, ...) by counts of operations");
   }
   if (doubts.dies.chips > 0) {
-    say("estimate: ", fmt::format("area: {} published dies of such chips are {:.2g} to {:.2g} times the model's, and "
-                                  "throughput per area is that much less",
-                                  doubts.dies.chips, doubts.dies.least_ratio, doubts.dies.most_ratio));
+    say("estimate: ",
+        fmt::format("area: {} published dies of such chips are {:.2g} to {:.2g} times what the model says of "
+                    "them; divide throughput per area by as much",
+                    doubts.dies.chips, doubts.dies.least_ratio, doubts.dies.most_ratio));
   }
   if (doubts.other_frac > 0) {
     say("note: ", fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "

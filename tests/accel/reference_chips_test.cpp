@@ -45,6 +45,18 @@ TEST(ReferenceChipTest, PeaksAreThePublishedOnes) {
   EXPECT_NEAR(peak_tera_ops(coral) / coral.published_peak_tera_ops, 1, 0.03);
 }
 
+TEST(ReferenceChipTest, ServersPassTheChecksOfTheHardwareAtTheirNode) {
+  const std::vector<std::pair<const char*, const char*>> servers{{"tpu_v1", "28nm-silicon"},
+                                                                 {"nnp_t", "16nm-silicon"},
+                                                                 {"mtia_v1", "7nm-silicon"},
+                                                                 {"tpu_v4i", "7nm-silicon"},
+                                                                 {"ascend_910", "7nm-silicon"}};
+  for (const auto& [name, technology] : servers) {
+    const ChipFacts chip = chip_facts(load_reference_chip(name).config, load_technology(technology));
+    EXPECT_TRUE(chip.violations.view().empty()) << name << ": " << code(chip.violations.items[0].reason);
+  }
+}
+
 TEST(ReferenceChipTest, MemoryThatWouldPassIsAWholeNumberAndPasses) {
   // Eyeriss has 110,592 bytes, of which 6,912 hold a tile; that of b2.depthwise in mobilenet_v2 needs 65,088.
   AcceleratorConfig config = load_reference_chip("eyeriss_v1").config;
@@ -137,7 +149,8 @@ TEST(NearestDesign, RoundsByRatioAndSaysWhatDiffers) {
 
 TEST(NearestDesign, EveryReferenceChipHasOneInTheEdgeSpace) {
   const space::DesignSpace space = space::load_space("edge");
-  for (const char* name : {"tpu_v1", "nvdla_2048", "gemmini_16", "warboy", "mtia_v1", "tpu_v4i", "ascend_910", "nnp_t"}) {
+  for (const char* name :
+       {"tpu_v1", "nvdla_2048", "gemmini_16", "warboy", "mtia_v1", "tpu_v4i", "ascend_910", "nnp_t"}) {
     const NearestDesign nearest = nearest_design(load_reference_chip(name), space);
     EXPECT_EQ(space.parse_design(space.text_id(nearest.design)), nearest.design) << name;
     EXPECT_FALSE(nearest.differences.empty()) << name;

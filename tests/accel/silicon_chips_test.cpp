@@ -7,18 +7,21 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "edited_yaml.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/memory_costs.h"
 #include "hindsight/accel/network_cost.h"
 #include "hindsight/accel/traffic.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/workload/network.h"
 #include "repository.h"
+#include "temporary_folder.h"
 #include "tolerances.h"
 
 namespace hindsight::accel {
@@ -80,17 +83,18 @@ double log_ratio(const SiliconFigure& figure) { return std::log(modelled(figure)
 TEST(SiliconChips, WhatTheModelReachesIsKept) {
   const auto mean = means();
   // Reached on 2026-11-23 (docs/silicon.md), rounded up; behind it what is asked.
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);   // 0.25
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.20);    // 0.40
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "mtia_v1"})), 0.39);   // 0.40
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "nvdla"})), 0.10);     // 0.25
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "warboy"})), 0.20);      // 0.40
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "mtia_v1"})), 0.39);     // 0.40
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::die_mm2, "ascend_910"})), 0.27);  // 0.40
   EXPECT_LE(std::abs(mean.at({SiliconQuantity::cells_mm2, "gemmini"})), 0.20);   // 0.25
-  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                 // a bound
-  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);                // a bound
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);   // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.11);    // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "coral"})), 0.31);      // 0.35
-  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "tpu_v1"})), 0.35);  // 0.35
+  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v1"}), 0);                   // a bound
+  EXPECT_LE(mean.at({SiliconQuantity::die_mm2, "tpu_v4i"}), 0);                  // a bound
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "nvdla"})), 0.35);     // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "mtia_v1"})), 0.11);      // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::peak_w, "coral"})), 0.31);        // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::average_w, "tpu_v1"})), 0.35);    // 0.35
+  EXPECT_LE(std::abs(mean.at({SiliconQuantity::idle_w, "tpu_v4i"})), 0.34);
   const std::vector<SiliconFigure> figures = load_silicon_figures();
   const HostLatency host_s = fit_host_latency(figures);
   double tpu_v1_off = 0;
@@ -135,14 +139,12 @@ TEST(SiliconChips, WhatTheModelMisses_KnownLimitation) {
   EXPECT_LT(mean.at({SiliconQuantity::die_mm2, "nnp_t"}), -0.40);  // links between chips, what else is not published
   // A share of a peak power that is itself too small.
   EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v1"}), -0.35);
-  EXPECT_LT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -0.35);
-  EXPECT_GT(mean.at({SiliconQuantity::idle_w, "tpu_v4i"}), -1);
   for (const SiliconFigure& figure : load_silicon_figures()) {
     if (figure.design == "nvdla_32" && figure.quantity == SiliconQuantity::average_w) {
       EXPECT_LT(log_ratio(figure), -0.35);  // the smallest engines idle at more
     }
     if (figure.workload.ends_with("densenet121.yaml")) {
-      EXPECT_LT(log_ratio(figure), -0.35);  // normalisations in front of convolutions, which nothing folds, are not counted
+      EXPECT_LT(log_ratio(figure), -0.35);  // not known why
     }
   }
 }
@@ -199,16 +201,41 @@ TEST(SiliconChips, PublishedDiesAreThoseOfServersThatNothingIsFittedTo) {
   EXPECT_EQ(published_dies({fitted, bound, block}).chips, 0);
 }
 
-/// Parameters that the papers' reference programs have.
-TEST(SiliconChips, NetworksOfItsTablesHaveTheirPublishedParameters) {
-  const std::map<std::string, double> published{
-      {"vgg16", 138'357'544},     {"vgg19", 143'667'240},       {"resnet50_299", 25'557'032},
-      {"resnet152_299", 60'192'808}, {"mobilenet_v1", 4'231'976}, {"inception_v1", 6'624'904},
-      {"inception_v4", 42'679'816}};
-  for (const auto& [name, parameters] : published) {
-    const auto network = workload::load_network(
-        (hindsight::test::repository() / "data/silicon/workloads" / (name + ".yaml")).string());
-    EXPECT_EQ(network.totals().parameters, parameters) << name;
+TEST(SiliconChips, TheWaitForWeightsIsOfWeightsAlone) {
+  SiliconFigure figure{.design = "tpu_v1",
+                       .family = "tpu_v1",
+                       .technology = "28nm-silicon",
+                       .quantity = SiliconQuantity::weight_wait_frac,
+                       .workload = {},
+                       .published = 1};
+  const auto wait_of = [&](const std::string& layers) {
+    const hindsight::test::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "waits.yaml";
+    write_file_atomically(file, "format: 1\nname: waits\ndescription: d\nsource: s\nbatch: 10\nlayers:\n" + layers);
+    figure.workload = file.string();
+    return modelled(figure).value_or(NAN);
+  };
+  // A tile of 65,536 weights takes 65,536 / (34e9 * 0.8 / 0.7e9) = 1686.6 cycles, and its 10 rows 10.
+  const double tile = 65536 / (34.0 * 0.8 / 0.7);
+  EXPECT_NEAR(wait_of("  - {name: a, type: fully_connected, repeat: 7, reduction: 512, columns: 256}\n"), 1 - 10 / tile,
+              1e-3);
+  // 4,096 rows cover a tile's time; so many activations come from DRAM that counting them would make it wait.
+  EXPECT_EQ(wait_of("  - {name: a, type: fully_connected, rows: 40960, reduction: 256, columns: 256}\n"), 0);
+}
+
+/// Parameters, and millions of products, as reference programs have them: torchvision for VGG, ResNet-50, MobileNetV1,
+/// GoogLeNet and DenseNet, Keras for ResNet-152 v2 (those that are trained), timm for Inception v4.
+TEST(SiliconChips, NetworksOfItsTablesAreThePublishedOnes) {
+  const std::map<std::string, std::pair<double, double>> published{
+      {"vgg16", {138'357'544, 15'470}},       {"vgg19", {143'667'240, 19'632}},
+      {"resnet50_299", {25'557'032, 7'212}},  {"resnet152_299", {60'236'904, 20'211}},
+      {"mobilenet_v1", {4'231'976, 569}},     {"inception_v1", {6'624'904, 1'498}},
+      {"inception_v4", {42'679'816, 12'254}}, {"densenet121", {7'978'856, 2'834}}};
+  for (const auto& [name, counts] : published) {
+    const auto network =
+        workload::load_network((hindsight::test::repository() / "data/silicon/workloads" / (name + ".yaml")).string());
+    EXPECT_EQ(network.totals().parameters, counts.first) << name;
+    EXPECT_NEAR(network.totals().macs / 1e6, counts.second, 0.5) << name;
   }
 }
 
@@ -287,33 +314,52 @@ TEST(SiliconModel, EnergiesGoWithTheSquareOfAChipsSupplies) {
   config.logic_v = 0.4;  // of 0.8
   const Metrics low = costs_of(config, network);
   EXPECT_EQ(low.latency_s, usual.latency_s);
-  for (double EnergyBreakdown::*const part : {&EnergyBreakdown::mac_j, &EnergyBreakdown::noc_j}) {
-    EXPECT_NEAR(low.energy.*part / (usual.energy.*part), 0.25, kDifference);
-  }
-  EXPECT_EQ(low.energy.pe_memory_j, usual.energy.pe_memory_j);
+  EXPECT_NEAR(low.energy.mac_j / usual.energy.mac_j, 0.25, kDifference);
+  EXPECT_NEAR(low.energy.noc_j / usual.energy.noc_j, 0.25, kDifference);
+  EXPECT_EQ(low.energy.core_memory_j, usual.energy.core_memory_j);  // one bank: no wires
+  EXPECT_LT(low.energy.pe_memory_j, usual.energy.pe_memory_j);
   EXPECT_LT(low.energy.leakage_j, usual.energy.leakage_j);
-  config.logic_v = 0;
   config.memory_v = 0.4;
-  const Metrics low_memory = costs_of(config, network);
-  EXPECT_NEAR(low_memory.energy.pe_memory_j / usual.energy.pe_memory_j, 0.25, kDifference);
-  EXPECT_EQ(low_memory.energy.mac_j, usual.energy.mac_j);
-  EXPECT_EQ(low_memory.energy.dram_j, usual.energy.dram_j);
-  EXPECT_LT(low_memory.energy.leakage_j, usual.energy.leakage_j);
+  const Metrics low_both = costs_of(config, network);
+  EXPECT_NEAR(low_both.energy.pe_memory_j / usual.energy.pe_memory_j, 0.25, kDifference);
+  EXPECT_NEAR(low_both.energy.leakage_j / usual.energy.leakage_j, 0.5, kDifference);
+  EXPECT_EQ(low_both.energy.dram_j, usual.energy.dram_j);
+  MemoryCosts kept(silicon());
+  EXPECT_EQ(unchecked_chip_facts(config, kept).die_peak_w, unchecked_chip_facts(config, silicon()).die_peak_w);
 }
 
-TEST(SiliconModel, AFifoOfWeightsStreamsWholeTiles) {
+TEST(SiliconModel, WhatWouldCoolAChipOfItsOwnSuppliesDoes) {
+  AcceleratorConfig config = edge_chip();
+  config.cooling = Cooling::card;
+  config.compute_lanes = 256;
+  config.cores_per_pe = 16;
+  config.activation_memory_entries = 16384;
+  config.logic_v = 0.5;
+  const auto cooling = [&]() -> std::optional<Violation> {
+    const ChipFacts chip = chip_facts(config, silicon());
+    for (const Violation& violation : chip.violations.view()) {
+      if (violation.reason == Reason::cooling) return violation;
+    }
+    return std::nullopt;
+  };
+  const auto hot = cooling();
+  ASSERT_TRUE(hot && hot->nearest_passing && hot->parameter == std::string("compute_lanes"));
+  config.compute_lanes = *hot->nearest_passing;
+  EXPECT_FALSE(cooling());
+  config.compute_lanes += 1;
+  EXPECT_TRUE(cooling()) << "the largest that passes";
+}
+
+TEST(SiliconModel, WeightsInWholeTilesArePadded) {
   workload::GemmLayer layer{.m = 96, .n = 600, .k = 600};
   layer.macs = 96.0 * 600 * 600;
   layer.weight_bytes = 600.0 * 600;
   const LayerShape shape = layer_shape(layer);
   AcceleratorConfig tpu = load_reference_chip("tpu_v1").config;
-  tpu.rules = template_rules(load_technology("28nm-silicon"));
   EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 9 * 65536) << "3 x 3 tiles of 256 x 256";
-  tpu.core_working_frac = 0.5;  // weights may stay: no FIFO
+  tpu.whole_weight_tiles = 0;
   EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 600 * 600);
-  tpu.core_working_frac = 1;
-  tpu.rules = {};  // version 1 of the model
-  EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 600 * 600);
+  EXPECT_EQ(load_reference_chip("nvdla_2048").config.whole_weight_tiles, 0) << "a FIFO, and nothing says that it pads";
 }
 
 TEST(SiliconModel, DistanceCostsCyclesAndNeverTheClock) {

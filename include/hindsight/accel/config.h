@@ -67,7 +67,6 @@ struct TemplateRules {
   bool program_loops = false;          ///< instructions per layer, not per tile
   bool whole_windows = true;           ///< a tile of weights holds all taps of its channels
   double extra_hops = 1;               ///< of a byte on the NoC, besides half of the grid in either direction
-  bool whole_weight_tiles = false;     ///< a FIFO of weights streams whole tiles
   bool weights_in_pes = false;         ///< PE memories keep weights where all activations stay on chip
   bool constants_in_halves = false;    ///< the parameter memory holds a layer's constants and the next one's, half each
 };
@@ -105,9 +104,10 @@ struct AcceleratorConfig {
   double noc_link_bytes = kNocLinkBytesPerCycle;         ///< per cycle
   // Of reference chips alone, version 2 of the model:
   double engines_per_pe = 1;      ///< sequencers with their DMA and post-processing; none: a processor does their work
-  double processors_per_pe = 0;   ///< scalar ones, with their caches
+  double processors_per_pe = 0;   ///< scalar ones, with their caches; busy in peak power, idle in that of a network
   double bf16_macs_per_lane = 0;  ///< beside those of the chip's precision, never at the same time
-  double logic_v = 0, memory_v = 0;  ///< supplies; 0: that of the technology
+  double logic_v = 0, memory_v = 0;  ///< supplies, which the clock does not follow; 0: that of the technology
+  double whole_weight_tiles = 0;     ///< 1: DRAM holds weights in tiles of all MACs of a core, padded with zeros
   TemplateRules rules = {};
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }

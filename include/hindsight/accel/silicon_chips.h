@@ -13,13 +13,14 @@ namespace hindsight::accel {
 
 /// What a published figure is of.
 enum class SiliconQuantity {
-  cells_mm2,  ///< blocks without placement, DRAM PHY and interfaces
-  die_mm2,    ///< without white space for heat
-  peak_w,     ///< without DRAM
-  average_w,  ///< of a workload, without DRAM
-  idle_w,     ///< leakage, clocks
-  latency_s,  ///< of a workload
-  weight_wait_frac,  ///< of a workload: share of the MACs' and weights' time in which the MACs wait for weights from DRAM
+  cells_mm2,         ///< blocks without placement, DRAM PHY and interfaces
+  die_mm2,           ///< without white space for heat
+  peak_w,            ///< without DRAM
+  average_w,         ///< of a workload, without DRAM
+  idle_w,            ///< leakage, clocks
+  latency_s,         ///< of a workload
+  weight_wait_frac,  ///< of a workload: share of the MACs' time, waiting included, in which they wait for DRAM's
+                     ///< weights
 };
 inline constexpr std::size_t kSiliconQuantityCount = 7;
 /// "cells_mm2", "die_mm2", ...
@@ -46,7 +47,7 @@ struct SiliconFigure {
 /// By family, what the host around a chip adds to the latency of every inference: transfers, the start of a run.
 using HostLatency = std::map<std::string, double>;
 /// Equation: mean over the family's fitted latencies of (published - model), not below 0. Families without one have
-/// none: their figures are the chip's own.
+/// none: their figures are the chip's own. Error{usage} where the model cannot run a network that is fitted to.
 [[nodiscard]] HostLatency fit_host_latency(const std::vector<SiliconFigure>& figures);
 /// `modelled`, of a latency with what its host adds.
 [[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& host_s);

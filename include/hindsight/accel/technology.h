@@ -102,6 +102,15 @@ struct Technology {
 void require_expressible(const Technology& technology, const space::DesignSpace& space);
 void require_expressible(const Technology& technology, const std::string& chip, const AcceleratorConfig& config);
 
+/// Whether a chip states a supply of its own.
+[[nodiscard]] constexpr bool has_own_supplies(const AcceleratorConfig& config) {
+  return config.logic_v > 0 || config.memory_v > 0;
+}
+/// The technology at the chip's own supplies, of logic and wires, and of memories.
+///
+/// Equation: dynamic energy ~ V^2; what leaks ~ V, the current taken as the same. DRAM has a supply of its own.
+[[nodiscard]] Technology at_supplies(const Technology& technology, const AcceleratorConfig& config);
+
 /// What the technology's model version says of cycles and programs.
 ///
 /// Equation, version 2, h = noc_hop_cycles: filling and draining 2 h per row and column (first data in, last results

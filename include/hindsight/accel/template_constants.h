@@ -73,8 +73,9 @@ inline constexpr double kAccumulatorBits = 32;
 /// [paper: gemmini-2021, Fig. 6a] Rocket, 0.171 mm2 at 22FFL, 0.144 at 16 nm (data/silicon/areas.yaml);
 /// [data: silicon-areas] engine 0.228 mm2.
 inline constexpr double kProcessorEngines = 0.144 / 0.228;
-/// Energy of a processor's cycle over that of an int8 MAC of the same node.
-/// [paper: ariane-2019] 40 Gop/s per watt at its best, 25 pJ at 22 nm; a MAC of 22nm-silicon has 0.04454 pJ.
+/// Energy of a processor's cycle over that of an int8 MAC of the same node; one operation a cycle [chosen].
+/// [paper: ariane-2019] 40 Gop/s per watt at its most efficient supply, 25 pJ at 22 nm, so rather too little at 0.8 V;
+/// a MAC of 22nm-silicon has 0.04454 pJ.
 inline constexpr double kProcessorMacs = 25 / 0.04454;
 
 // Work of the vector unit (version 2, where a design has one). Operations per element; an exponential counts as one, as

@@ -25,27 +25,27 @@ struct ResidentMemory {
   double pe_parameter_bytes = 0;        ///< space for weights in the PE memories, which the network decides
   double shared_parameter_bytes = 0;    ///< space for weights in the shared memory
   double pe_activation_half_bytes = 0;  ///< the PEs' part of activation_half_bytes
-  double weight_tile_k = 0;             ///< terms and columns of a tile of weights, where a FIFO streams whole ones;
-  double weight_tile_n = 0;             ///< 0: weights are stored as they are
-  bool vector_units = false;            ///< scores are handed over head by head, and what runs after a layer is counted
+  double weight_tile_k = 0;   ///< terms and columns of a tile of weights, where they are stored in whole ones; 0: as
+  double weight_tile_n = 0;   ///< they are
+  bool vector_units = false;  ///< scores are handed over head by head, and what runs after a layer is counted
 };
 /// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
 /// chunks = one of the two working buffers of all PEs or cores. A shared memory keeps weights with kSharedWeightFrac of
-/// itself and activations with the rest. Core memories that are working space alone (1) are a FIFO.
+/// itself and activations with the rest. A tile of weights, where whole ones are stored, is a word per MAC of a core.
 [[nodiscard]] constexpr ResidentMemory resident_memory(const AcceleratorConfig& config) {
   const double pe_bytes = config.pes() * config.pe_memory_bytes / config.operand_bytes();
   const double core_bytes = config.pes() * config.cores_per_pe * config.core_memory_bytes / config.operand_bytes();
   const double shared_bytes = config.shared_memory_bytes / config.operand_bytes();
   const double pe_half_bytes = pe_bytes * (1.0 - config.working_frac) / 2.0;
-  const bool is_fifo = config.rules.whole_weight_tiles && config.core_working_frac >= 1.0;
+  const bool whole_tiles = config.whole_weight_tiles > 0;
   return {.parameter_bytes = core_bytes * (1.0 - config.core_working_frac),
           .activation_half_bytes = pe_half_bytes + shared_bytes * (1.0 - kSharedWeightFrac) / 2.0,
           .input_chunk_bytes = pe_bytes * config.working_frac / 4.0,
           .weight_chunk_bytes = core_bytes * config.core_working_frac / 2.0,
           .shared_parameter_bytes = shared_bytes * kSharedWeightFrac,
           .pe_activation_half_bytes = pe_half_bytes,
-          .weight_tile_k = is_fifo ? config.macs_per_lane : 0.0,
-          .weight_tile_n = is_fifo ? config.compute_lanes : 0.0,
+          .weight_tile_k = whole_tiles ? config.macs_per_lane : 0.0,
+          .weight_tile_n = whole_tiles ? config.compute_lanes : 0.0,
           .vector_units = config.vector_lanes > 0};
 }
 
@@ -76,11 +76,11 @@ struct Residency {
   friend constexpr bool operator==(const Residency&, const Residency&) = default;
 };
 
-/// Weights of a layer as DRAM holds them. Core memories that are a FIFO hand a core the weights of all its MACs at once:
-/// they are stored in whole tiles of that shape, padded with zeros (TPU v1: "9 tiles" of a 600 x 600 matrix, and 4 % of
-/// LSTM1's MACs unused beside 6 % useful [paper: tpu-2017, Table 3]).
+/// Weights of a layer as DRAM holds them: as they are, or in whole tiles of a core's MACs, padded with zeros (TPU v1
+/// takes 9 tiles for a matrix of 600 x 600 [paper: tpu-2017]).
 ///
 /// Equation: W * ceil(k / tile k) tile k * ceil(n / tile n) tile n / (k n).
+/// Ignores: how PEs and cores split a layer (each would pad its own share), and the zeros on their way from DRAM on.
 [[nodiscard]] constexpr double stored_weight_bytes(const LayerShape& layer, const ResidentMemory& memory) {
   if (memory.weight_tile_k <= 0.0 || layer.weights_are_activations) return layer.weight_bytes;
   return layer.weight_bytes / (spatial_utilisation_frac(layer.k, memory.weight_tile_k) *
@@ -89,7 +89,8 @@ struct Residency {
 
 /// DRAM bytes of one repeat of a layer.
 ///
-/// Equation: streamed weights Ws = (1 - cached) * W, W as stored. With the input on chip, Ws is read once. Otherwise the cheaper of
+/// Equation: streamed weights Ws = (1 - cached) * W, W as stored. With the input on chip, Ws is read once. Otherwise
+/// the cheaper of
 ///   inputs in place:  I + halo + Ws * ceil(I / input chunk)      (every chunk of inputs sees all weights)
 ///   weights in place: Ws + I * ceil(Ws / weight chunk)           (every chunk of weights sees all inputs)
 /// where halo = (chunks - 1) * (window rows - stride) input rows. The output is written once unless it stays; where it
@@ -98,7 +99,8 @@ struct Residency {
 /// Both terms fall as memory grows, so more memory never means more DRAM traffic.
 constexpr void add_dram_traffic(const LayerShape& layer, const Residency& residency, const ResidentMemory& memory,
                                 Traffic& traffic) {
-  const double streamed_bytes = stored_weight_bytes(layer, memory) * (1.0 - residency.weights_on_chip_frac()) / layer.count;
+  const double streamed_bytes =
+      stored_weight_bytes(layer, memory) * (1.0 - residency.weights_on_chip_frac()) / layer.count;
   const double input_bytes = layer.input_bytes / layer.count;
   if (residency.input_on_chip) {
     traffic.dram_read_weight_bytes = layer.count * streamed_bytes;

@@ -59,7 +59,7 @@ std::optional<Metrics> costs(const ChipFacts& chip, const workload::Network& net
   return evaluate(chip, network.gemms(), Depth::all_checks, details).metrics;
 }
 
-/// Equation: sum over layers of max(0, DRAM - computing) over the sum of max(DRAM, computing).
+/// Equation: sum over layers of max(0, weights' DRAM cycles - computing) over the sum of the larger of both.
 std::optional<double> weight_wait_frac(const ChipFacts& chip, const workload::Network& network) {
   std::vector<LayerResult> layers(network.gemms().size());
   if (!costs(chip, network, layers)) return std::nullopt;
@@ -67,8 +67,11 @@ std::optional<double> weight_wait_frac(const ChipFacts& chip, const workload::Ne
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto repeat = static_cast<double>(network.gemms()[i].repeat);
     const LayerResult& layer = layers[i];
-    waiting += repeat * std::max(0.0, layer.dram_cycles - layer.compute_cycles);
-    all += repeat * std::max(layer.dram_cycles, layer.compute_cycles);
+    const double bytes = layer.traffic.dram_bytes();
+    const double weights_frac = bytes > 0 ? layer.traffic.dram_read_weight_bytes / bytes : 0.0;
+    const double weight_cycles = layer.dram_cycles * weights_frac;
+    waiting += repeat * std::max(0.0, weight_cycles - layer.compute_cycles);
+    all += repeat * std::max(weight_cycles, layer.compute_cycles);
   }
   return waiting / all;
 }
@@ -120,8 +123,10 @@ HostLatency fit_host_latency(const std::vector<SiliconFigure>& figures) {
     if (!figure.fitted || figure.quantity != SiliconQuantity::latency_s) continue;
     const auto chip_s = modelled(figure);
     if (!chip_s) {
-      throw Error(ErrorKind::usage, fmt::format("the latency of {} on {} has `role: fit`, but the model cannot run it",
-                                                figure.workload, figure.design));
+      throw Error(ErrorKind::usage,
+                  fmt::format("the latency of {} on {} has `role: fit`, but the model finds no way to run it. Hold "
+                              "it out (role: held_out), or fit another network",
+                              figure.workload, figure.design));
     }
     auto& [sum_s, count] = sums[figure.family];
     sum_s += figure.published - *chip_s;
