@@ -137,7 +137,6 @@ std::vector<space::Design> best_rows(const dataset::Dataset& train, const std::s
 class Proposer {
  public:
   Proposer(const dataset::Dataset& train, const W50Options& options) : train_(train), options_(options) {
-    count_ = *std::max_element(options.top.begin(), options.top.end());
     switch (options.method) {
       case W50Method::recipe:
         learn(options.recipe);
@@ -156,18 +155,19 @@ class Proposer {
   [[nodiscard]] bool interrupted() const { return trained_ && trained_->interrupted; }
 
   /// `among`: the only designs that may be proposed; null: any.
-  [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context,
+  [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context, std::size_t count,
                                                    const optimize::LevelMatrix* among) const {
     if (forest_) {
-      return forest_->propose(context, count_, search_options(), options_.min_p_feasible.value_or(kForestVotes), among);
+      return forest_->propose(context, count, search_options(count), options_.min_p_feasible.value_or(kForestVotes),
+                              among);
     }
-    if (!trained_) return best_rows(train_, context.name, count_);
+    if (!trained_) return best_rows(train_, context.name, count);
     optimize::ProposeOptions options;
     options.contexts = {context};
     options.pessimism = options_.pessimism;
     options.min_p_feasible = options_.min_p_feasible.value_or(optimize::default_min_p_feasible(trained_->model));
-    options.search = search_options();
-    options.count = count_;
+    options.search = search_options(count);
+    options.count = count;
     options.diversity = options_.diversity;
     options.portfolio = optimize::Portfolio::spread;
     options.among = among;
@@ -199,17 +199,16 @@ class Proposer {
     const study::BacktestResult result = study::backtest(train_, options);
     return result.candidates[result.chosen].recipe;
   }
-  [[nodiscard]] optimize::SearchOptions search_options() const {
+  [[nodiscard]] optimize::SearchOptions search_options(std::size_t count) const {
     optimize::SearchOptions search;
     search.evaluations = options_.evaluations;
-    search.keep = std::max<std::uint64_t>(search.keep, count_);
+    search.keep = std::max<std::uint64_t>(search.keep, count);
     search.seed = options_.seed;
     return search;
   }
 
   const dataset::Dataset& train_;
   const W50Options& options_;
-  std::size_t count_ = 0;
   std::string recipe_;
   std::optional<surrogate::TrainResult> trained_;
   std::optional<ForestProposer> forest_;
@@ -301,6 +300,23 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
   return score;
 }
 
+namespace {
+
+/// Every number of proposals by a list of its own, as `propose --top` makes it; the rest is of the longest.
+template <class ProposalsOf>
+W50Score score_lists(const dataset::Dataset& truth, std::size_t context, const std::vector<std::size_t>& top,
+                     const ProposalsOf& proposals_of) {
+  const std::size_t longest = *std::max_element(top.begin(), top.end());
+  W50Score score = score_proposals(truth, context, proposals_of(longest), top);
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    if (top[i] == longest) continue;
+    score.top[i] = score_proposals(truth, context, proposals_of(top[i]), {top[i]}).top.front();
+  }
+  return score;
+}
+
+}  // namespace
+
 W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const evaluator::Count before = evaluator::count_so_far();
@@ -325,8 +341,9 @@ W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
     const double optimum = range_of(truth, truth.contexts[c].name).best;
     if ((!options.holdout_contexts.empty() && !held[c]) || !std::isfinite(optimum)) continue;
     const auto among = rows_of_partial_table(truth, c);
-    W50Score score =
-        score_proposals(truth, c, proposer.propose(truth.contexts[c], among ? &*among : nullptr), options.top);
+    W50Score score = score_lists(truth, c, options.top, [&](std::size_t count) {
+      return proposer.propose(truth.contexts[c], count, among ? &*among : nullptr);
+    });
     score.whole_space = !among;
     const double best = range_of(train, truth.contexts[c].name).best;
     score.best_training = std::isfinite(best) ? optimum / best : 0;

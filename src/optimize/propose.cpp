@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -22,6 +21,7 @@
 #include "optimize/forecast.h"
 #include "optimize/logged.h"
 #include "optimize/logged_front.h"
+#include "optimize/portfolio.h"
 #include "optimize/propose_options.h"
 #include "optimize/score_bounds.h"
 
@@ -37,10 +37,6 @@ constexpr std::uint64_t kPoolPerProposal = 100;
 /// [chosen] Extra searches, each with a quarter of the budget, when the pool is not diverse enough.
 constexpr int kMostExtraSearches = 8;
 constexpr std::uint64_t kExtraShare = 4;
-/// [chosen] Share of the budget of a search for the best design with another value of one parameter.
-constexpr std::uint64_t kOtherShare = 10;
-/// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try.
-constexpr double kFarWorse = 0.5;
 /// [chosen] Share of the evaluations for the smallest value of each metric of a front, in 1 / this.
 constexpr std::uint64_t kEndShare = 10;
 /// [chosen] At most half of a population starts from the log, so that the search does not only repeat the past.
@@ -141,7 +137,7 @@ class Proposer {
     result.solution = search_feasible(result.min_p_feasible_used);
     std::vector<Candidate> pool = ranked(result.solution.best);
     std::vector<Candidate> chosen = options_.portfolio == Portfolio::spread
-                                        ? spread_out(pool, result.solution)
+                                        ? spread_list(pool, result.solution)
                                         : diverse(pool, options_.count, options_.diversity);
     for (int extra = 0; extra < kMostExtraSearches && chosen.size() < options_.count; ++extra) {
       if (result.solution.termination == Termination::interrupted || !add_distant(chosen, result.solution)) break;
@@ -432,78 +428,43 @@ class Proposer {
     return sorted;
   }
 
-  struct Alternative {
-    Candidate candidate;
-    std::size_t parameter = 0;  ///< that has another value than in the best design
-  };
-  /// The best design, then in turn the best one with another value of one of its parameters, and the next best.
-  std::vector<Candidate> spread_out(const std::vector<Candidate>& pool, Solution& solution) {
-    std::vector<Alternative> others;
-    if (options_.count > 1) others = with_other_values(pool, solution);
-    std::vector<Candidate> chosen = diverse(pool, 1, options_.diversity);
-    std::size_t next = 0;
-    while (chosen.size() < options_.count) {
-      const std::size_t before = chosen.size();
-      for (bool added = false; !added && next < others.size() && chosen.size() < options_.count; ++next) {
-        added = add_if_distant(chosen, others[next].candidate);
-        if (added) other_parameter_[others[next].candidate.design.levels] = others[next].parameter;
-      }
-      for (std::size_t i = 0; i < pool.size() && chosen.size() < options_.count; ++i) {
-        if (add_if_distant(chosen, pool[i])) break;
-      }
-      if (chosen.size() == before) break;
+  std::vector<Candidate> spread_list(const std::vector<Candidate>& pool, Solution& solution) {
+    const SpreadQuestion question{.space = *problem_.space,
+                                  .allowed = problem_used_.allowed,
+                                  .count = options_.count,
+                                  .diversity = options_.diversity,
+                                  .unit = forecast_->unit(),
+                                  .evaluations = by_chance().evaluations,
+                                  .best_among = [&](const AllowedLevels& allowed, std::uint64_t evaluations) {
+                                    return best_among(allowed, evaluations, pool, solution);
+                                  }};
+    std::vector<Candidate> chosen;
+    for (const Asked& asked : spread_out(pool, question)) {
+      chosen.push_back(asked.candidate);
+      if (!asked.parameters.empty()) other_parameters_[asked.candidate.design.levels] = asked.parameters;
     }
     return chosen;
   }
 
-  [[nodiscard]] bool add_if_distant(std::vector<Candidate>& chosen, const Candidate& candidate) const {
-    const bool distant = std::all_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
-      return hamming(other.design, candidate.design) >= std::max<std::size_t>(options_.diversity, 1);
-    });
-    if (distant) chosen.push_back(candidate);
-    return distant;
-  }
-
-  /// Per parameter the best designs in which it differs from the best of `pool`, by score; none that is far worse.
-  std::vector<Alternative> with_other_values(const std::vector<Candidate>& pool, Solution& solution) {
-    const Candidate& first = pool.front();
+  /// Best first, what a search among designs of these levels finds; nothing where there is none, or it was interrupted.
+  std::vector<Candidate> best_among(const AllowedLevels& allowed, std::uint64_t evaluations,
+                                    const std::vector<Candidate>& pool, Solution& solution) {
+    Problem problem = problem_used_;
+    problem.allowed = allowed;
+    const space::DesignSpace& space = *problem.space;
+    if (solution.termination == Termination::interrupted) return {};
+    if (space.is_constrained() && !space::has_legal(*space.rules(), problem.allowed)) return {};
     SearchOptions options = by_chance();
-    options.evaluations = std::max<std::uint64_t>(options.evaluations / kOtherShare, search_.population);
+    options.evaluations = std::max<std::uint64_t>(evaluations, search_.population);
     options.start.clear();
     for (const Candidate& candidate : pool) {
       if (options.start.size() < search_.population) options.start.push_back(candidate.design);
     }
-    std::vector<Alternative> others;
-    for (std::size_t p = 0; p < problem_.space->parameters().size(); ++p) {
-      Problem problem = problem_used_;
-      problem.allowed.resize(problem_.space->parameters().size());
-      std::vector<std::uint16_t>& levels = problem.allowed[p];
-      if (levels.empty()) {
-        levels.resize(problem_.space->parameters()[p].level_count());
-        std::iota(levels.begin(), levels.end(), std::uint16_t{0});
-      }
-      std::erase(levels, first.design.levels[p]);
-      if (levels.empty()) continue;
-      const space::DesignSpace& space = *problem.space;
-      if (space.is_constrained() && !space::has_legal(*space.rules(), problem.allowed)) continue;
-      const Solution found_there = search(problem, options);
-      solution.evaluations += found_there.evaluations;
-      if (found_there.termination == Termination::interrupted) {
-        solution.termination = Termination::interrupted;
-        break;
-      }
-      if (!found(found_there)) continue;
-      for (const Candidate& candidate : ranked(found_there.best)) {
-        if (hamming(candidate.design, first.design) < options_.diversity) continue;
-        if (candidate.score <= first.score + kFarWorse * forecast_->unit()) {
-          others.push_back({candidate, p});
-        }
-        break;
-      }
-    }
-    std::stable_sort(others.begin(), others.end(),
-                     [](const Alternative& a, const Alternative& b) { return a.candidate.score < b.candidate.score; });
-    return others;
+    const Solution found_there = search(problem, options);
+    solution.evaluations += found_there.evaluations;
+    if (found_there.termination == Termination::interrupted) solution.termination = Termination::interrupted;
+    if (!found(found_there)) return {};
+    return ranked(found_there.best);
   }
 
   /// Adds the best designs that are far enough from all of `chosen`; false when there are none.
@@ -578,8 +539,8 @@ class Proposer {
         proposal.extrapolated = proposal.extrapolated || prediction.extrapolated;
       }
       for (const Eigen::VectorXd& value : values) proposal.constraint_values.push_back(value[row]);
-      const auto other = other_parameter_.find(proposal.design.levels);
-      if (other != other_parameter_.end()) proposal.other_parameter = other->second;
+      const auto others = other_parameters_.find(proposal.design.levels);
+      if (others != other_parameters_.end()) proposal.other_parameters = others->second;
       for (const Eigen::VectorXd& value : cautious) proposal.cautious_constraint_values.push_back(value[row]);
       if (options_.logged != nullptr) {
         proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
@@ -630,8 +591,8 @@ class Proposer {
   Forecast::Question question_;  ///< without the threshold of p_feasible
   Problem problem_;              ///< the question without the threshold of p_feasible
   Problem problem_used_;         ///< with it
-  /// Chosen designs of with_other_values(): the parameter that was asked to differ.
-  std::map<std::vector<std::uint16_t>, std::size_t> other_parameter_;
+  /// Chosen designs of spread_list(): the parameters that were asked to differ.
+  std::map<std::vector<std::uint16_t>, std::vector<std::size_t>> other_parameters_;
   std::optional<LoggedFront> logged_front_ = {};
   bool exact_ = false;   ///< every allowed design is judged
   bool proves_ = false;  ///< the best designs are proven: SearchKind::exact

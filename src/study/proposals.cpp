@@ -412,8 +412,12 @@ bool all_worse_than_log(const Proposals& proposals) {
 std::string why(const Proposals& proposals, std::size_t index) {
   if (index == 0) return "best";
   const optimize::Proposal& proposal = proposals.result.proposals[index];
-  if (!proposal.other_parameter) return "next best";
-  return "another " + proposals.model.parts().space.parameters()[*proposal.other_parameter].name;
+  if (proposal.other_parameters.empty()) return "next best";
+  std::vector<std::string> names;
+  for (const std::size_t p : proposal.other_parameters) {
+    names.push_back(proposals.model.parts().space.parameters()[p].name);
+  }
+  return "another " + join(names, ", ");
 }
 
 std::string prediction_json(const Proposals& proposals, std::size_t index) {

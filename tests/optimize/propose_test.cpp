@@ -117,7 +117,7 @@ TEST(Propose, ASpreadListTriesOtherValuesOfItsParameters) {
   const surrogate::Model model = bowl_model();
   ProposeOptions options = options_for({"one"});
   const ProposeResult alike = propose(model, options);
-  for (const Proposal& proposal : alike.proposals) EXPECT_FALSE(proposal.other_parameter);
+  for (const Proposal& proposal : alike.proposals) EXPECT_TRUE(proposal.other_parameters.empty());
   options.portfolio = Portfolio::spread;
   const ProposeResult spread = propose(model, options);
   ASSERT_EQ(spread.proposals.size(), 10U);
@@ -127,13 +127,13 @@ TEST(Propose, ASpreadListTriesOtherValuesOfItsParameters) {
   for (std::size_t i = 0; i < spread.proposals.size(); ++i) {
     const Proposal& proposal = spread.proposals[i];
     for (std::size_t j = 0; j < i; ++j) EXPECT_GE(hamming(proposal.design, spread.proposals[j].design), 2U);
-    if (!proposal.other_parameter) continue;
-    EXPECT_NE(proposal.design.levels[*proposal.other_parameter], best.levels[*proposal.other_parameter]);
+    if (proposal.other_parameters.empty()) continue;
+    for (const std::size_t p : proposal.other_parameters) EXPECT_NE(proposal.design.levels[p], best.levels[p]);
     EXPECT_LE(proposal.score, spread.proposals.front().score + 0.5 + kScoreError) << "a hopeless try is none";
-    tried.insert(*proposal.other_parameter);
+    tried.insert(proposal.other_parameters.begin(), proposal.other_parameters.end());
   }
   EXPECT_GE(tried.size(), 3U);
-  EXPECT_FALSE(spread.proposals.front().other_parameter);
+  EXPECT_TRUE(spread.proposals.front().other_parameters.empty());
   EXPECT_EQ(propose(model, options).proposals.back().design.levels, spread.proposals.back().design.levels);
   options.allowed.resize(6);
   for (std::size_t p = 1; p < 6; ++p) options.allowed[p] = {kBottom[p]};
@@ -147,7 +147,7 @@ TEST(Propose, ASpreadListTriesNothingHopeless) {
   ProposeOptions options = options_for({"one"});
   options.portfolio = Portfolio::spread;
   for (const Proposal& proposal : propose(model, options).proposals) {
-    EXPECT_NE(proposal.other_parameter, std::optional<std::size_t>(0));
+    EXPECT_EQ(std::count(proposal.other_parameters.begin(), proposal.other_parameters.end(), 0U), 0);
   }
 }
 

@@ -52,7 +52,7 @@ struct W50Proposal {
   std::optional<double> regret = {};       ///< true objective / optimum; nothing when infeasible or not in the table
   std::optional<std::size_t> better = {};  ///< feasible rows of its context with a smaller objective: rank - 1
 };
-/// The score of the first k proposals.
+/// The score of k proposals: a list of its own for every k, as `propose --top k` makes it.
 struct W50Top {
   std::size_t k = 0;
   double ratio = 0;            ///< optimum / best true objective among them: 1 = optimum found, 0 = none feasible

@@ -24,7 +24,9 @@ using hindsight::to_string;
 
 /// What a list of proposals is for. alike: the best designs by the score. spread: the first is the best, and every
 /// second of the others is the best design with another value of one of its parameters, so that a mistake of the model
-/// about that parameter does not spoil them all.
+/// about that parameter does not spoil them all. Of a space with switches (parameters of three names or two numbers at
+/// most) two of three others, and all behind the sixteenth, are in turn the best, the next best, ... of every setting
+/// of the switches: a log that misleads about one misleads about them together.
 enum class Portfolio { alike, spread };
 /// Values of a quantity, in its unit, that no design is below (n); an empty function: no bound is known.
 using LowerBound = std::function<Eigen::VectorXd(const LevelMatrix&)>;
@@ -99,8 +101,8 @@ struct Proposal {
   std::vector<FrontValue> front;                       ///< in the order of ProposeOptions::front
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
-  /// Parameter whose value the proposal was asked to have otherwise than the first one has it (Portfolio::spread).
-  std::optional<std::size_t> other_parameter;
+  /// Parameters that the proposal was asked to have otherwise than the first one has them (Portfolio::spread).
+  std::vector<std::size_t> other_parameters = {};
   bool lifted = false;    ///< some application's prediction was below its lower bound
   bool from_log = false;  ///< of a front: a logged design that stands there with what the log has of it
 };

@@ -1,0 +1,179 @@
+/// Which parameters are switches, their settings, and who is asked for in which turn.
+#include "optimize/portfolio.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "hindsight/core/error.h"
+
+namespace hindsight::optimize {
+
+std::vector<std::uint16_t> allowed_levels(std::size_t parameter, const space::DesignSpace& space,
+                                          const AllowedLevels& allowed) {
+  if (parameter < allowed.size() && !allowed[parameter].empty()) return allowed[parameter];
+  std::vector<std::uint16_t> levels(space.parameters()[parameter].level_count());
+  std::iota(levels.begin(), levels.end(), std::uint16_t{0});
+  return levels;
+}
+
+std::vector<std::size_t> switches_of(const space::DesignSpace& space, const AllowedLevels& allowed) {
+  std::vector<std::size_t> switches;
+  const auto values = [&](std::size_t p) { return allowed_levels(p, space, allowed).size(); };
+  for (std::size_t p = 0; p < space.parameters().size(); ++p) {
+    const bool has_names = space.parameters()[p].kind == space::ParameterKind::categorical;
+    if (values(p) > 1 && values(p) <= (has_names ? kMostNames : kMostNumbers)) switches.push_back(p);
+  }
+  std::stable_sort(switches.begin(), switches.end(),
+                   [&](std::size_t a, std::size_t b) { return values(a) < values(b); });
+  std::size_t settings = 1, kept = 0;
+  while (kept < switches.size() && settings * values(switches[kept]) <= kMostSettings) {
+    settings *= values(switches[kept++]);
+  }
+  switches.resize(kept);
+  std::sort(switches.begin(), switches.end());
+  return switches;
+}
+
+std::vector<std::vector<std::uint16_t>> settings_of(const std::vector<std::size_t>& switches,
+                                                    const space::DesignSpace& space, const AllowedLevels& allowed) {
+  std::vector<std::vector<std::uint16_t>> settings{{}};
+  for (const std::size_t p : switches) {
+    std::vector<std::vector<std::uint16_t>> longer;
+    for (const std::vector<std::uint16_t>& setting : settings) {
+      for (const std::uint16_t level : allowed_levels(p, space, allowed)) {
+        longer.push_back(setting);
+        longer.back().push_back(level);
+      }
+    }
+    settings = std::move(longer);
+  }
+  return settings;
+}
+
+namespace {
+
+/// [chosen] Share of the budget of a search for the best design with another value of one parameter.
+constexpr std::uint64_t kOtherShare = 10;
+/// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try: with
+/// another value of a parameter, with another setting of the switches.
+constexpr double kFarWorse = 0.5, kFarWorseSetting = 2;
+/// [chosen] Proposals among which some are taken by rank, where there are switches.
+constexpr std::size_t kRankedAmong = 16;
+
+bool by_score(const Asked& a, const Asked& b) { return a.candidate.score < b.candidate.score; }
+
+/// The best design with another value than `first` has of each parameter that is no switch.
+std::vector<Asked> other_values(const Candidate& first, const std::vector<std::size_t>& switches,
+                                const AllowedLevels& any, const SpreadQuestion& question) {
+  std::vector<Asked> others;
+  for (std::size_t p = 0; p < any.size(); ++p) {
+    if (std::find(switches.begin(), switches.end(), p) != switches.end()) continue;
+    AllowedLevels allowed = any;
+    allowed[p] = allowed_levels(p, question.space, any);
+    std::erase(allowed[p], first.design.levels[p]);
+    if (allowed[p].empty()) continue;
+    const std::vector<Candidate> best = question.best_among(allowed, question.evaluations / kOtherShare);
+    const auto distant = std::find_if(best.begin(), best.end(), [&](const Candidate& candidate) {
+      return hamming(candidate.design, first.design) >= question.diversity;
+    });
+    if (distant == best.end() || distant->score > first.score + kFarWorse * question.unit) continue;
+    others.push_back({*distant, {p}});
+  }
+  return others;
+}
+
+/// What is best, best first, of every setting of the switches that has a design, the best setting first.
+std::vector<std::vector<Asked>> best_of_settings(const Candidate& first, const std::vector<std::size_t>& switches,
+                                                 const AllowedLevels& any, const SpreadQuestion& question) {
+  const auto all = settings_of(switches, question.space, any);
+  const std::uint64_t evaluations = question.evaluations / std::max<std::uint64_t>(kOtherShare, all.size());
+  std::vector<std::vector<Asked>> settings;
+  for (const std::vector<std::uint16_t>& setting : all) {
+    AllowedLevels allowed = any;
+    std::vector<std::size_t> otherwise;
+    for (std::size_t s = 0; s < switches.size(); ++s) {
+      allowed[switches[s]] = {setting[s]};
+      if (setting[s] != first.design.levels[switches[s]]) otherwise.push_back(switches[s]);
+    }
+    std::vector<Asked> best;
+    for (const Candidate& candidate : question.best_among(allowed, evaluations)) {
+      if (candidate.score > first.score + kFarWorseSetting * question.unit) break;
+      best.push_back({candidate, otherwise});
+    }
+    if (!best.empty()) settings.push_back(std::move(best));
+  }
+  std::sort(settings.begin(), settings.end(),
+            [](const auto& a, const auto& b) { return by_score(a.front(), b.front()); });
+  return settings;
+}
+
+/// In the order in which they are tried.
+std::vector<Asked> asked_otherwise(const Candidate& first, const std::vector<std::size_t>& switches,
+                                   const SpreadQuestion& question) {
+  AllowedLevels any = question.allowed;
+  any.resize(question.space.parameters().size());
+  std::vector<Asked> others = other_values(first, switches, any, question);
+  std::vector<std::vector<Asked>> settings;
+  if (!switches.empty()) settings = best_of_settings(first, switches, any, question);
+  std::size_t longest = 0;
+  for (const auto& setting : settings) {
+    if (!setting.front().parameters.empty()) others.push_back(setting.front());
+    longest = std::max(longest, setting.size());
+  }
+  std::stable_sort(others.begin(), others.end(), by_score);
+  for (std::size_t depth = 1; depth < longest; ++depth) {
+    for (const auto& setting : settings) {
+      if (depth < setting.size()) others.push_back(setting[depth]);
+    }
+  }
+  return others;
+}
+
+/// A list that grows by designs that are far enough from all of it.
+class GrowingList {
+ public:
+  GrowingList(Asked first, std::size_t diversity)
+      : chosen_{std::move(first)}, distance_(std::max<std::size_t>(diversity, 1)) {}
+  /// Adds the next of `from` that is far enough, from `next` on; false when there is none.
+  bool add_next(const std::vector<Asked>& from, std::size_t& next) {
+    while (next < from.size()) {
+      const Asked& asked = from[next++];
+      const bool distant = std::all_of(chosen_.begin(), chosen_.end(), [&](const Asked& other) {
+        return hamming(other.candidate.design, asked.candidate.design) >= distance_;
+      });
+      if (!distant) continue;
+      chosen_.push_back(asked);
+      return true;
+    }
+    return false;
+  }
+  [[nodiscard]] std::size_t size() const { return chosen_.size(); }
+  [[nodiscard]] std::vector<Asked> take() && { return std::move(chosen_); }
+
+ private:
+  std::vector<Asked> chosen_;
+  std::size_t distance_;
+};
+
+}  // namespace
+
+std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQuestion& question) {
+  HINDSIGHT_EXPECT(!pool.empty());
+  GrowingList list({pool.front()}, question.diversity);
+  if (question.count < 2) return std::move(list).take();
+  const std::vector<std::size_t> switches = switches_of(question.space, question.allowed);
+  const std::vector<Asked> others = asked_otherwise(pool.front(), switches, question);
+  std::vector<Asked> by_rank;
+  for (const Candidate& candidate : pool) by_rank.push_back({candidate});
+  std::size_t next_other = 0, next_best = 0;
+  for (std::size_t step = 0; list.size() < question.count; ++step) {
+    const bool ranked_turn = switches.empty() ? step % 2 == 1 : step % 3 == 2 && list.size() < kRankedAmong;
+    const bool added = ranked_turn ? list.add_next(by_rank, next_best) || list.add_next(others, next_other)
+                                   : list.add_next(others, next_other) || list.add_next(by_rank, next_best);
+    if (!added) break;
+  }
+  return std::move(list).take();
+}
+
+}  // namespace hindsight::optimize

@@ -1,0 +1,158 @@
+/// Spread lists of proposals: which parameters are switches, and who comes in which turn.
+#include "optimize/portfolio.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hindsight::optimize {
+namespace {
+
+space::Parameter numbers(const std::string& name, std::size_t count) {
+  space::Parameter parameter{.name = name, .unit = "", .description = name, .values = {}, .labels = {}};
+  for (std::size_t i = 0; i < count; ++i) parameter.values.push_back(static_cast<double>(1 + i));
+  return parameter;
+}
+space::Parameter names(const std::string& name, std::size_t count) {
+  space::Parameter parameter{.name = name,
+                             .unit = "",
+                             .description = name,
+                             .kind = space::ParameterKind::categorical,
+                             .values = {},
+                             .labels = {}};
+  for (std::size_t i = 0; i < count; ++i) parameter.labels.push_back("v" + std::to_string(i));
+  return parameter;
+}
+space::DesignSpace space_of(std::vector<space::Parameter> parameters) { return {"s", "s", std::move(parameters)}; }
+
+TEST(Switches, AreParametersOfThreeNamesOrTwoNumbersAtMost) {
+  const space::DesignSpace space = space_of({numbers("one", 1), numbers("two", 2), numbers("three", 3),
+                                             names("names3", 3), names("names4", 4), names("n1", 1)});
+  EXPECT_EQ(switches_of(space, {}), (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(settings_of({1, 3}, space, {}),
+            (std::vector<std::vector<std::uint16_t>>{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(settings_of({}, space, {}).size(), 1U);
+  // What may be used counts, not what there is.
+  const AllowedLevels allowed{{}, {1}, {0, 2}, {}, {1, 2, 3}, {}};
+  EXPECT_EQ(switches_of(space, allowed), (std::vector<std::size_t>{2, 3, 4}));
+  EXPECT_EQ(settings_of({2}, space, allowed), (std::vector<std::vector<std::uint16_t>>{{0}, {2}}));
+}
+
+TEST(Switches, OfManyThoseOfFewestValuesAreKept) {
+  std::vector<space::Parameter> many{names("three", 3)};
+  for (std::size_t p = 0; p < 7; ++p) many.push_back(numbers("two" + std::to_string(p), 2));
+  EXPECT_EQ(switches_of(space_of(many), {}), (std::vector<std::size_t>{1, 2, 3, 4, 5, 6})) << "2^6 settings";
+  many.resize(6);
+  EXPECT_EQ(switches_of(space_of(many), {}), (std::vector<std::size_t>{1, 2, 3, 4, 5})) << "3 x 2^5 are too many";
+}
+
+/// Asks all designs of a space for their score.
+class Asking {
+ public:
+  Asking(space::DesignSpace space, double (*score)(const std::vector<std::uint16_t>&))
+      : space_(std::move(space)), score_(score) {}
+
+  std::vector<Candidate> best_among(const AllowedLevels& allowed) const {
+    std::vector<Candidate> best;
+    for (std::uint64_t i = 0; i < *space_.size(); ++i) {
+      const space::Design design = space_.design(i);
+      bool may = true;
+      for (std::size_t p = 0; p < design.levels.size(); ++p) {
+        const auto levels = allowed_levels(p, space_, allowed);
+        may = may && std::find(levels.begin(), levels.end(), design.levels[p]) != levels.end();
+      }
+      if (may) best.push_back({.design = design, .score = score_(design.levels)});
+    }
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+    return best;
+  }
+  std::vector<Asked> list(std::size_t count, std::size_t diversity) const {
+    const AllowedLevels any;
+    const SpreadQuestion question{.space = space_,
+                                  .allowed = any,
+                                  .count = count,
+                                  .diversity = diversity,
+                                  .evaluations = 1000,
+                                  .best_among = [&](const AllowedLevels& allowed, std::uint64_t evaluations) {
+                                    EXPECT_LE(evaluations, 100U) << "a share";
+                                    return best_among(allowed);
+                                  }};
+    return spread_out(best_among(any), question);
+  }
+
+ private:
+  space::DesignSpace space_;
+  double (*score_)(const std::vector<std::uint16_t>&);
+};
+
+/// Ten numbers, two switches that are only tolerable together at 0 or together at 1.
+double with_switches(const std::vector<std::uint16_t>& levels) {
+  const double apart = levels[1] != levels[2] ? 1.8 : 0, together = levels[1] == 1 && levels[2] == 1 ? 1 : 0;
+  return apart + together + 0.01 * levels[0];
+}
+
+TEST(SpreadOut, TriesTheBestOfEverySettingOfTheSwitches) {
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}), with_switches);
+  const std::vector<Asked> four = asking.list(5, 1);
+  ASSERT_EQ(four.size(), 5U);
+  EXPECT_EQ(four[0].candidate.design.levels, (std::vector<std::uint16_t>{0, 0, 0}));
+  EXPECT_TRUE(four[0].parameters.empty());
+  // By score: another n, both switches otherwise (which no single one finds); then one by rank.
+  EXPECT_EQ(four[1].candidate.design.levels, (std::vector<std::uint16_t>{1, 0, 0}));
+  EXPECT_EQ(four[1].parameters, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(four[2].candidate.design.levels, (std::vector<std::uint16_t>{0, 1, 1}));
+  EXPECT_EQ(four[2].parameters, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(four[3].candidate.design.levels, (std::vector<std::uint16_t>{2, 0, 0}));
+  EXPECT_TRUE(four[3].parameters.empty()) << "the next best";
+  EXPECT_EQ(four[4].parameters.size(), 1U);
+  std::set<std::vector<std::uint16_t>> settings;
+  for (const Asked& asked : asking.list(6, 1)) {
+    settings.insert({asked.candidate.design.levels[1], asked.candidate.design.levels[2]});
+  }
+  EXPECT_EQ(settings.size(), 4U);
+  // Beyond the sixteenth every setting has its turn: of 40 designs all are taken, each once.
+  std::map<std::vector<std::uint16_t>, int> last;
+  const std::vector<Asked> many = asking.list(28, 1);
+  for (std::size_t i = 16; i < many.size(); ++i) {
+    ++last[{many[i].candidate.design.levels[1], many[i].candidate.design.levels[2]}];
+  }
+  for (const auto& [setting, count] : last) EXPECT_LE(count, 5) << setting[0] << setting[1];
+  EXPECT_EQ(asking.list(40, 1).size(), 40U);
+  EXPECT_EQ(asking.list(1, 1).size(), 1U);
+}
+
+TEST(SpreadOut, TriesNothingHopeless) {
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2)}),
+                      [](const std::vector<std::uint16_t>& levels) { return 0.6 * levels[0] + 2.1 * levels[1]; });
+  for (const Asked& asked : asking.list(10, 1)) EXPECT_TRUE(asked.parameters.empty());
+}
+
+TEST(SpreadOut, KeepsItsDistance) {
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}), with_switches);
+  const std::vector<Asked> list = asking.list(10, 2);
+  EXPECT_GE(list.size(), 4U);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_GE(hamming(list[i].candidate.design, list[j].candidate.design), 2U);
+  }
+}
+
+TEST(SpreadOut, WithoutSwitchesEverySecondIsTakenByRank) {
+  const Asking asking(space_of({numbers("n", 5), numbers("m", 4)}),
+                      [](const std::vector<std::uint16_t>& levels) { return 0.01 * levels[0] + 0.4 * levels[1]; });
+  const std::vector<Asked> list = asking.list(5, 1);
+  ASSERT_EQ(list.size(), 5U);
+  EXPECT_EQ(list[1].parameters, (std::vector<std::size_t>{0}));
+  EXPECT_TRUE(list[2].parameters.empty());
+  EXPECT_EQ(list[2].candidate.design.levels, (std::vector<std::uint16_t>{2, 0}));
+  EXPECT_EQ(list[3].parameters, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(list[3].candidate.design.levels, (std::vector<std::uint16_t>{0, 1}));
+  EXPECT_TRUE(list[4].parameters.empty());
+}
+
+}  // namespace
+}  // namespace hindsight::optimize
