@@ -300,12 +300,8 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
   return score;
 }
 
-namespace {
-
-/// Every number of proposals by a list of its own, as `propose --top` makes it; the rest is of the longest.
-template <class ProposalsOf>
 W50Score score_lists(const dataset::Dataset& truth, std::size_t context, const std::vector<std::size_t>& top,
-                     const ProposalsOf& proposals_of) {
+                     const std::function<std::vector<space::Design>(std::size_t)>& proposals_of) {
   const std::size_t longest = *std::max_element(top.begin(), top.end());
   W50Score score = score_proposals(truth, context, proposals_of(longest), top);
   for (std::size_t i = 0; i < top.size(); ++i) {
@@ -314,8 +310,6 @@ W50Score score_lists(const dataset::Dataset& truth, std::size_t context, const s
   }
   return score;
 }
-
-}  // namespace
 
 W50Result run_w50(const dataset::Dataset& truth, const W50Options& options) {
   const auto start = std::chrono::steady_clock::now();

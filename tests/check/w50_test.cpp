@@ -215,6 +215,26 @@ TEST(W50Score, ASetWithoutAFeasibleProposalCountsAsTheWorstFeasibleRow) {
   EXPECT_DOUBLE_EQ(score.top[1].ratio, 0.1);
 }
 
+TEST(W50Score, EveryNumberOfProposalsIsAListOfItsOwn) {
+  // One: (4, 1), 10 times the optimum; of two one is better, of three none is feasible but the first.
+  std::vector<std::size_t> asked;
+  const W50Score score = score_lists(truth(), 0, {1, 3, 2}, [&](std::size_t count) {
+    asked.push_back(count);
+    std::vector<space::Design> designs{{{4, 1}}};
+    if (count == 2) designs.push_back({{0, 0}});
+    if (count == 3) designs.insert(designs.end(), {{{1, 3}}, {{2, 3}}});
+    return designs;
+  });
+  EXPECT_THAT(asked, ElementsAre(3, 1, 2));
+  ASSERT_EQ(score.top.size(), 3U);
+  EXPECT_DOUBLE_EQ(score.top[0].regret, 10);
+  EXPECT_DOUBLE_EQ(score.top[1].regret, 10);
+  EXPECT_DOUBLE_EQ(score.top[1].infeasible_frac, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(score.top[2].regret, 1);
+  EXPECT_EQ(score.top[2].k, 2U);
+  EXPECT_EQ(score.proposals.size(), 3U);
+}
+
 TEST(W50, ATableThatLacksDesignsIsScoredAmongItsOwnRows) {
   const dataset::Dataset data = truth();
   std::vector<std::size_t> rows;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +84,11 @@ struct W50Result {
 [[nodiscard]] W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
                                        const std::vector<space::Design>& proposals,
                                        const std::vector<std::size_t>& top);
+
+/// Scores for every number of `top` a list of its own, `proposals_of` that number; the proposals are of the longest.
+[[nodiscard]] W50Score score_lists(const dataset::Dataset& truth, std::size_t context,
+                                   const std::vector<std::size_t>& top,
+                                   const std::function<std::vector<space::Design>(std::size_t)>& proposals_of);
 
 /// Training and proposing get a dataset of the training rows and nothing else.
 [[nodiscard]] W50Result run_w50(const dataset::Dataset& truth, const W50Options& options);
