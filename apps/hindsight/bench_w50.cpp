@@ -235,7 +235,7 @@ std::vector<report::W50Run> run_table(const std::string& file, const BenchW50Opt
       if (!truth) truth = load_truth(file, options, provenance);
       w50.seed = static_cast<std::uint64_t>(options.first_seed + s);
       check::W50Result result = check::run_w50(*truth, w50);
-      if (result.interrupted) return runs;
+      if (result.interrupted || interrupt_requested()) return runs;  // a list that was cut short is none
       if (!options.quiet) {
         const std::string chosen = who.method == check::W50Method::chosen ? fmt::format(" ({})", result.recipe) : "";
         remark(fmt::format("{} {}{} seed {}: {:.1f} s", name, who.name, chosen, w50.seed, result.seconds));

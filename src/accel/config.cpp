@@ -294,6 +294,9 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   for (const ConfigField& field : kReferenceFields) {
     chip.config.*field.member = node.get_double(field.name, chip.config.*field.member, bounds_of(field));
   }
+  if (const auto tiles = node.find("whole_weight_tiles"); tiles && std::fmod(chip.config.whole_weight_tiles, 1) != 0) {
+    tiles->fail("whole_weight_tiles is 1 (weights are stored in whole tiles) or 0, nothing between");
+  }
   return chip;
 }
 

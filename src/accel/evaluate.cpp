@@ -125,10 +125,27 @@ void check(ChipFacts& chip, const Technology& technology, Remedies remedies) {
 
 }  // namespace
 
+namespace {
+
+/// Calls facts(config, technology) with the technology at the chip's own supplies and a config that states none, so
+/// that whatever is worked out from both scales once.
+template <class Facts>
+ChipFacts with_own_supplies(const AcceleratorConfig& config, const Technology& technology, const Facts& facts) {
+  AcceleratorConfig scaled = config;
+  scaled.logic_v = scaled.memory_v = 0;
+  ChipFacts chip = facts(scaled, at_supplies(technology, config));
+  chip.config.logic_v = config.logic_v;
+  chip.config.memory_v = config.memory_v;
+  return chip;
+}
+
+}  // namespace
+
 ChipFacts unchecked_chip_facts(const AcceleratorConfig& config, const Technology& technology) {
   if (has_own_supplies(config)) {
-    const Technology own = at_supplies(technology, config);
-    return facts_of(config, WorkedOut{own});
+    return with_own_supplies(config, technology, [](const AcceleratorConfig& scaled, const Technology& own) {
+      return unchecked_chip_facts(scaled, own);
+    });
   }
   return facts_of(config, WorkedOut{technology});
 }
@@ -147,12 +164,13 @@ AreaBreakdown area_without_cooling(const AcceleratorConfig& config, MemoryCosts&
                   .shared_mm2 = memories.banked(config.shared_memory_bytes).area_mm2});
 }
 ChipFacts chip_facts(const AcceleratorConfig& config, const Technology& technology, Remedies remedies) {
-  ChipFacts chip = unchecked_chip_facts(config, technology);
   if (has_own_supplies(config)) {
-    check(chip, at_supplies(technology, config), remedies);
-  } else {
-    check(chip, technology, remedies);
+    return with_own_supplies(config, technology, [remedies](const AcceleratorConfig& scaled, const Technology& own) {
+      return chip_facts(scaled, own, remedies);
+    });
   }
+  ChipFacts chip = unchecked_chip_facts(config, technology);
+  check(chip, technology, remedies);
   return chip;
 }
 ChipFacts chip_facts(const AcceleratorConfig& config, MemoryCosts& costs, Remedies remedies) {

@@ -302,6 +302,7 @@ W50Score score_proposals(const dataset::Dataset& truth, std::size_t context,
 
 W50Score score_lists(const dataset::Dataset& truth, std::size_t context, const std::vector<std::size_t>& top,
                      const std::function<std::vector<space::Design>(std::size_t)>& proposals_of) {
+  HINDSIGHT_EXPECT(!top.empty());
   const std::size_t longest = *std::max_element(top.begin(), top.end());
   W50Score score = score_proposals(truth, context, proposals_of(longest), top);
   for (std::size_t i = 0; i < top.size(); ++i) {

@@ -17,7 +17,8 @@ std::vector<std::uint16_t> allowed_levels(std::size_t parameter, const space::De
   return levels;
 }
 
-std::vector<std::size_t> switches_of(const space::DesignSpace& space, const AllowedLevels& allowed) {
+std::vector<std::size_t> switches_of(const space::DesignSpace& space, const AllowedLevels& allowed,
+                                     std::size_t most_settings) {
   std::vector<std::size_t> switches;
   const auto values = [&](std::size_t p) { return allowed_levels(p, space, allowed).size(); };
   for (std::size_t p = 0; p < space.parameters().size(); ++p) {
@@ -27,10 +28,10 @@ std::vector<std::size_t> switches_of(const space::DesignSpace& space, const Allo
   std::stable_sort(switches.begin(), switches.end(),
                    [&](std::size_t a, std::size_t b) { return values(a) < values(b); });
   std::size_t settings = 1, kept = 0;
-  while (kept < switches.size() && settings * values(switches[kept]) <= kMostSettings) {
+  while (kept < switches.size() && settings * values(switches[kept]) <= most_settings) {
     settings *= values(switches[kept++]);
   }
-  switches.resize(kept);
+  switches.resize(kept < 2 ? 0 : kept);
   std::sort(switches.begin(), switches.end());
   return switches;
 }
@@ -58,6 +59,10 @@ constexpr std::uint64_t kOtherShare = 10;
 /// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try: with
 /// another value of a parameter, with another setting of the switches.
 constexpr double kFarWorse = 0.5, kFarWorseSetting = 2;
+/// [chosen] Designs of a setting that are looked at, for each that is asked for: neighbours are alike.
+constexpr std::size_t kDeepest = 8;
+/// [chosen] Evaluations that a setting is searched with at least; fewer settings where there are not so many.
+constexpr std::uint64_t kLeastPerSetting = 100;
 /// [chosen] Proposals among which some are taken by rank, where there are switches.
 constexpr std::size_t kRankedAmong = 16;
 
@@ -91,20 +96,18 @@ std::vector<std::vector<Asked>> best_of_settings(const Candidate& first, const s
   std::vector<std::vector<Asked>> settings;
   for (const std::vector<std::uint16_t>& setting : all) {
     AllowedLevels allowed = any;
-    std::vector<std::size_t> otherwise;
-    for (std::size_t s = 0; s < switches.size(); ++s) {
-      allowed[switches[s]] = {setting[s]};
-      if (setting[s] != first.design.levels[switches[s]]) otherwise.push_back(switches[s]);
-    }
+    for (std::size_t s = 0; s < switches.size(); ++s) allowed[switches[s]] = {setting[s]};
     std::vector<Asked> best;
-    for (const Candidate& candidate : question.best_among(allowed, evaluations)) {
+    for (Candidate& candidate : question.best_among(allowed, evaluations)) {
       if (candidate.score > first.score + kFarWorseSetting * question.unit) break;
-      best.push_back({candidate, otherwise});
+      if (hamming(candidate.design, first.design) < question.diversity) continue;
+      best.push_back({std::move(candidate), switches});
+      if (best.size() == kDeepest * question.count) break;
     }
     if (!best.empty()) settings.push_back(std::move(best));
   }
-  std::sort(settings.begin(), settings.end(),
-            [](const auto& a, const auto& b) { return by_score(a.front(), b.front()); });
+  std::stable_sort(settings.begin(), settings.end(),
+                   [](const auto& a, const auto& b) { return by_score(a.front(), b.front()); });
   return settings;
 }
 
@@ -116,15 +119,21 @@ std::vector<Asked> asked_otherwise(const Candidate& first, const std::vector<std
   std::vector<Asked> others = other_values(first, switches, any, question);
   std::vector<std::vector<Asked>> settings;
   if (!switches.empty()) settings = best_of_settings(first, switches, any, question);
+  const auto has_firsts = [&](const std::vector<Asked>& setting) {
+    const std::vector<std::uint16_t>& levels = setting.front().candidate.design.levels;
+    return std::all_of(switches.begin(), switches.end(),
+                       [&](std::size_t p) { return levels[p] == first.design.levels[p]; });
+  };
   std::size_t longest = 0;
   for (const auto& setting : settings) {
-    if (!setting.front().parameters.empty()) others.push_back(setting.front());
+    if (!has_firsts(setting)) others.push_back(setting.front());
     longest = std::max(longest, setting.size());
   }
   std::stable_sort(others.begin(), others.end(), by_score);
-  for (std::size_t depth = 1; depth < longest; ++depth) {
-    for (const auto& setting : settings) {
-      if (depth < setting.size()) others.push_back(setting[depth]);
+  for (std::size_t depth = 0; depth < longest; ++depth) {
+    for (auto& setting : settings) {
+      if (depth >= setting.size() || (depth == 0 && !has_firsts(setting))) continue;
+      others.push_back(std::move(setting[depth]));
     }
   }
   return others;
@@ -162,7 +171,9 @@ std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQu
   HINDSIGHT_EXPECT(!pool.empty());
   GrowingList list({pool.front()}, question.diversity);
   if (question.count < 2) return std::move(list).take();
-  const std::vector<std::size_t> switches = switches_of(question.space, question.allowed);
+  const std::vector<std::size_t> switches =
+      switches_of(question.space, question.allowed,
+                  std::min<std::uint64_t>(kMostSettings, question.evaluations / kLeastPerSetting));
   const std::vector<Asked> others = asked_otherwise(pool.front(), switches, question);
   std::vector<Asked> by_rank;
   for (const Candidate& candidate : pool) by_rank.push_back({candidate});

@@ -22,8 +22,10 @@ inline constexpr std::size_t kMostNames = 3, kMostNumbers = 2;
 inline constexpr std::size_t kMostSettings = 64;
 
 /// Parameters with at least two allowed values and at most kMostNames or kMostNumbers, in the space's order; where they
-/// have more than kMostSettings settings, those of fewest values. `allowed`: empty, or per parameter, empty for all.
-[[nodiscard]] std::vector<std::size_t> switches_of(const space::DesignSpace& space, const AllowedLevels& allowed);
+/// have more than `most_settings` settings, those of fewest values, the earlier of equal ones. None where there is but
+/// one: nothing misleads about it together with another. `allowed`: empty, or per parameter, empty for all.
+[[nodiscard]] std::vector<std::size_t> switches_of(const space::DesignSpace& space, const AllowedLevels& allowed,
+                                                   std::size_t most_settings = kMostSettings);
 
 /// All settings of `switches`, each a level per switch, in the order of the levels; of no switches one that sets
 /// nothing.
@@ -35,7 +37,8 @@ inline constexpr std::size_t kMostSettings = 64;
 [[nodiscard]] std::vector<std::uint16_t> allowed_levels(std::size_t parameter, const space::DesignSpace& space,
                                                         const AllowedLevels& allowed);
 
-/// A design of the list, and the parameters that it was asked to have otherwise than the first has them.
+/// A design of the list, and the parameters that it was asked for by: one that has another value than in the best of
+/// the pool, or all switches, some or none of them otherwise; none: by rank.
 struct Asked {
   Candidate candidate;
   std::vector<std::size_t> parameters = {};
@@ -54,8 +57,9 @@ struct SpreadQuestion {
 /// The best of `pool` (best first), then in turn the next one that was asked for otherwise, and the next best. Where
 /// there are switches two are asked for before one is taken by rank, and all behind the sixteenth. Asked for are the
 /// best design with another value of each parameter that is no switch, and with every other setting of the switches, by
-/// score; then, setting by setting, the next best of each. None that is hopeless: predicted worse than the first by a
-/// factor of 1.6 for another value, of 7.4 for another setting, about which a log misleads more.
+/// score, far enough from the first; then, setting by setting, the next best of each. None that is hopeless: a score
+/// that is worse than the first's by half a unit for another value, by two units for another setting, about which a log
+/// misleads more (factors of 1.65 and 7.4 of an objective on a logarithmic scale).
 [[nodiscard]] std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQuestion& question);
 
 }  // namespace hindsight::optimize

@@ -463,7 +463,7 @@ class Proposer {
     const Solution found_there = search(problem, options);
     solution.evaluations += found_there.evaluations;
     if (found_there.termination == Termination::interrupted) solution.termination = Termination::interrupted;
-    if (!found(found_there)) return {};
+    if (solution.termination == Termination::interrupted || !found(found_there)) return {};
     return ranked(found_there.best);
   }
 
@@ -495,6 +495,16 @@ class Proposer {
     const std::vector<Candidate> added = diverse(ranked(more.best), options_.count - chosen.size(), options_.diversity);
     chosen.insert(chosen.end(), added.begin(), added.end());
     return true;
+  }
+
+  /// The parameters that a design was asked for by and has otherwise than the first.
+  [[nodiscard]] std::vector<std::size_t> asked_otherwise(const space::Design& first,
+                                                         const space::Design& design) const {
+    const auto asked = other_parameters_.find(design.levels);
+    if (asked == other_parameters_.end()) return {};
+    std::vector<std::size_t> otherwise = asked->second;
+    std::erase_if(otherwise, [&](std::size_t p) { return design.levels[p] == first.levels[p]; });
+    return otherwise;
   }
 
   [[nodiscard]] LevelMatrix levels_of(const std::vector<Candidate>& candidates) const {
@@ -539,8 +549,7 @@ class Proposer {
         proposal.extrapolated = proposal.extrapolated || prediction.extrapolated;
       }
       for (const Eigen::VectorXd& value : values) proposal.constraint_values.push_back(value[row]);
-      const auto others = other_parameters_.find(proposal.design.levels);
-      if (others != other_parameters_.end()) proposal.other_parameters = others->second;
+      proposal.other_parameters = asked_otherwise(candidates.front().design, proposal.design);
       for (const Eigen::VectorXd& value : cautious) proposal.cautious_constraint_values.push_back(value[row]);
       if (options_.logged != nullptr) {
         proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
@@ -591,7 +600,7 @@ class Proposer {
   Forecast::Question question_;  ///< without the threshold of p_feasible
   Problem problem_;              ///< the question without the threshold of p_feasible
   Problem problem_used_;         ///< with it
-  /// Chosen designs of spread_list(): the parameters that were asked to differ.
+  /// Chosen designs of spread_list(): the parameters that they were asked for by.
   std::map<std::vector<std::uint16_t>, std::vector<std::size_t>> other_parameters_;
   std::optional<LoggedFront> logged_front_ = {};
   bool exact_ = false;   ///< every allowed design is judged

@@ -20,7 +20,8 @@ using check::OfflineResult;
 
 constexpr double kNoneYet = std::numeric_limits<double>::infinity();
 
-/// The best true objective of the first k proposals over the optimum, k = 1, 2, ...; infinite while none is feasible.
+/// The best true objective of the first k proposals of the longest list over the optimum, k = 1, 2, ...; infinite while
+/// none is feasible.
 std::vector<double> best_so_far(const check::W50Score& score) {
   std::vector<double> best;
   for (const check::W50Proposal& one : score.proposals) {

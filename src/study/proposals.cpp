@@ -417,7 +417,7 @@ std::string why(const Proposals& proposals, std::size_t index) {
   for (const std::size_t p : proposal.other_parameters) {
     names.push_back(proposals.model.parts().space.parameters()[p].name);
   }
-  return "another " + join(names, ", ");
+  return "another " + join(names, " and ");
 }
 
 std::string prediction_json(const Proposals& proposals, std::size_t index) {

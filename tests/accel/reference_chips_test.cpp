@@ -188,6 +188,8 @@ TEST(ReferenceChipErrorTest, PartsThatAChipMayLackAreNotNegative) {
     expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", key, "-1"});
   }
   EXPECT_EQ(load_reference_chip("gemmini_16").config.engines_per_pe, 0);
+  const EditedYaml half("configs/designs/tpu_v1.yaml", "whole_weight_tiles: 1", "whole_weight_tiles: 0.5");
+  expect_usage_error([&] { (void)load_reference_chip(half.path()); }, {"edited.yaml:", "whole_weight_tiles"});
 }
 
 TEST(ReferenceChipErrorTest, VersionOneOfTheModelRefusesWhatItDoesNotKnow) {

@@ -1,6 +1,7 @@
 /// Spread lists of proposals: which parameters are switches, and who comes in which turn.
 #include "optimize/portfolio.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ TEST(Switches, AreParametersOfThreeNamesOrTwoNumbersAtMost) {
   // What may be used counts, not what there is.
   const AllowedLevels allowed{{}, {1}, {0, 2}, {}, {1, 2, 3}, {}};
   EXPECT_EQ(switches_of(space, allowed), (std::vector<std::size_t>{2, 3, 4}));
+  EXPECT_TRUE(switches_of(space_of({numbers("two", 2), numbers("three", 3)}), {}).empty()) << "one alone is none";
   EXPECT_EQ(settings_of({2}, space, allowed), (std::vector<std::vector<std::uint16_t>>{{0}, {2}}));
 }
 
@@ -48,6 +50,8 @@ TEST(Switches, OfManyThoseOfFewestValuesAreKept) {
   EXPECT_EQ(switches_of(space_of(many), {}), (std::vector<std::size_t>{1, 2, 3, 4, 5, 6})) << "2^6 settings";
   many.resize(6);
   EXPECT_EQ(switches_of(space_of(many), {}), (std::vector<std::size_t>{1, 2, 3, 4, 5})) << "3 x 2^5 are too many";
+  EXPECT_EQ(switches_of(space_of(many), {}, 4), (std::vector<std::size_t>{1, 2}));
+  EXPECT_TRUE(switches_of(space_of(many), {}, 3).empty());
 }
 
 /// Asks all designs of a space for their score.
@@ -95,41 +99,66 @@ double with_switches(const std::vector<std::uint16_t>& levels) {
   const double apart = levels[1] != levels[2] ? 1.8 : 0, together = levels[1] == 1 && levels[2] == 1 ? 1 : 0;
   return apart + together + 0.01 * levels[0];
 }
+using Levels = std::vector<std::uint16_t>;
 
 TEST(SpreadOut, TriesTheBestOfEverySettingOfTheSwitches) {
   const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}), with_switches);
-  const std::vector<Asked> four = asking.list(5, 1);
-  ASSERT_EQ(four.size(), 5U);
-  EXPECT_EQ(four[0].candidate.design.levels, (std::vector<std::uint16_t>{0, 0, 0}));
-  EXPECT_TRUE(four[0].parameters.empty());
+  const std::vector<Asked> five = asking.list(5, 1);
+  ASSERT_EQ(five.size(), 5U);
+  EXPECT_EQ(five[0].candidate.design.levels, (Levels{0, 0, 0}));
+  EXPECT_TRUE(five[0].parameters.empty());
   // By score: another n, both switches otherwise (which no single one finds); then one by rank.
-  EXPECT_EQ(four[1].candidate.design.levels, (std::vector<std::uint16_t>{1, 0, 0}));
-  EXPECT_EQ(four[1].parameters, (std::vector<std::size_t>{0}));
-  EXPECT_EQ(four[2].candidate.design.levels, (std::vector<std::uint16_t>{0, 1, 1}));
-  EXPECT_EQ(four[2].parameters, (std::vector<std::size_t>{1, 2}));
-  EXPECT_EQ(four[3].candidate.design.levels, (std::vector<std::uint16_t>{2, 0, 0}));
-  EXPECT_TRUE(four[3].parameters.empty()) << "the next best";
-  EXPECT_EQ(four[4].parameters.size(), 1U);
-  std::set<std::vector<std::uint16_t>> settings;
+  EXPECT_EQ(five[1].candidate.design.levels, (Levels{1, 0, 0}));
+  EXPECT_EQ(five[1].parameters, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(five[2].candidate.design.levels, (Levels{0, 1, 1}));
+  EXPECT_EQ(five[2].parameters, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(five[3].candidate.design.levels, (Levels{2, 0, 0}));
+  EXPECT_TRUE(five[3].parameters.empty()) << "the next best";
+  EXPECT_NE(five[4].candidate.design.levels[1], five[4].candidate.design.levels[2]);
+  std::set<Levels> settings;
   for (const Asked& asked : asking.list(6, 1)) {
     settings.insert({asked.candidate.design.levels[1], asked.candidate.design.levels[2]});
   }
   EXPECT_EQ(settings.size(), 4U);
-  // Beyond the sixteenth every setting has its turn: of 40 designs all are taken, each once.
-  std::map<std::vector<std::uint16_t>, int> last;
-  const std::vector<Asked> many = asking.list(28, 1);
-  for (std::size_t i = 16; i < many.size(); ++i) {
-    ++last[{many[i].candidate.design.levels[1], many[i].candidate.design.levels[2]}];
-  }
-  for (const auto& [setting, count] : last) EXPECT_LE(count, 5) << setting[0] << setting[1];
-  EXPECT_EQ(asking.list(40, 1).size(), 40U);
+  EXPECT_EQ(asking.list(40, 1).size(), 40U) << "all of them, each once";
   EXPECT_EQ(asking.list(1, 1).size(), 1U);
 }
 
+TEST(SpreadOut, BehindTheSixteenthNoneIsTakenByRank) {
+  const Asking asking(space_of({numbers("n", 30), numbers("a", 2), numbers("b", 2)}), with_switches);
+  const std::vector<Asked> many = asking.list(28, 1);
+  ASSERT_EQ(many.size(), 28U);
+  std::map<Levels, int> turns;
+  for (std::size_t i = 16; i < many.size(); ++i) {
+    EXPECT_FALSE(many[i].parameters.empty()) << i;
+    ++turns[{many[i].candidate.design.levels[1], many[i].candidate.design.levels[2]}];
+  }
+  EXPECT_EQ(std::count_if(many.begin(), many.end(), [](const Asked& asked) { return asked.parameters.empty(); }), 6)
+      << "the first and every third of fifteen";
+  // Those of the first's own setting were partly taken by rank before.
+  EXPECT_THAT(turns, ::testing::ElementsAre(std::pair(Levels{0, 0}, 1), std::pair(Levels{0, 1}, 4),
+                                            std::pair(Levels{1, 0}, 3), std::pair(Levels{1, 1}, 4)));
+}
+
+TEST(SpreadOut, TheBestOfASettingThatIsTooCloseToTheFirstMakesWayForTheNext) {
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}), with_switches);
+  const std::vector<Asked> list = asking.list(6, 2);
+  // (0, 1, 0) and (0, 0, 1) differ from (0, 0, 0) in one parameter.
+  const auto has = [&](const Levels& levels) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Asked& asked) { return asked.candidate.design.levels == levels; });
+  };
+  EXPECT_TRUE(has({0, 1, 1}));
+  EXPECT_TRUE(has({1, 0, 1}) || has({1, 1, 0}));
+}
+
 TEST(SpreadOut, TriesNothingHopeless) {
-  const Asking asking(space_of({numbers("n", 10), numbers("a", 2)}),
-                      [](const std::vector<std::uint16_t>& levels) { return 0.6 * levels[0] + 2.1 * levels[1]; });
-  for (const Asked& asked : asking.list(10, 1)) EXPECT_TRUE(asked.parameters.empty());
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}),
+                      [](const Levels& levels) { return 0.6 * levels[0] + 2.1 * (levels[1] + levels[2]); });
+  for (const Asked& asked : asking.list(10, 1)) {
+    const bool first_setting = asked.candidate.design.levels[1] == 0 && asked.candidate.design.levels[2] == 0;
+    EXPECT_TRUE(asked.parameters.empty() || first_setting);
+  }
 }
 
 TEST(SpreadOut, KeepsItsDistance) {
@@ -152,6 +181,16 @@ TEST(SpreadOut, WithoutSwitchesEverySecondIsTakenByRank) {
   EXPECT_EQ(list[3].parameters, (std::vector<std::size_t>{1}));
   EXPECT_EQ(list[3].candidate.design.levels, (std::vector<std::uint16_t>{0, 1}));
   EXPECT_TRUE(list[4].parameters.empty());
+}
+
+TEST(SpreadOut, OneSwitchIsAParameterLikeOthers) {
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2)}),
+                      [](const Levels& levels) { return 0.01 * levels[0] + 0.4 * levels[1]; });
+  const std::vector<Asked> list = asking.list(4, 1);
+  ASSERT_EQ(list.size(), 4U);
+  EXPECT_EQ(list[1].parameters, (std::vector<std::size_t>{0}));
+  EXPECT_TRUE(list[2].parameters.empty());
+  EXPECT_EQ(list[3].parameters, (std::vector<std::size_t>{1}));
 }
 
 }  // namespace

@@ -151,6 +151,36 @@ TEST(Propose, ASpreadListTriesNothingHopeless) {
   }
 }
 
+TEST(Propose, SettingsOfSwitchesAreTriedWithinWhatMayBeUsed) {
+  // Two parameters are free in two values each, and better together at their second than apart.
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one"});
+  options.portfolio = Portfolio::spread;
+  options.count = 12;
+  options.allowed.resize(6);
+  options.allowed[1] = {kBottom[1], static_cast<std::uint16_t>(kBottom[1] == 0 ? 1 : kBottom[1] - 1)};
+  options.allowed[2] = {kBottom[2], static_cast<std::uint16_t>(kBottom[2] == 0 ? 1 : kBottom[2] - 1)};
+  const ProposeResult result = propose(model, options);
+  const space::Design& best = result.proposals.front().design;
+  bool both = false;
+  int asked = 0;
+  for (const Proposal& proposal : result.proposals) {
+    for (const std::size_t p : {1U, 2U}) {
+      const auto& may = options.allowed[p];
+      EXPECT_EQ(std::count(may.begin(), may.end(), proposal.design.levels[p]), 1);
+    }
+    for (const std::size_t p : proposal.other_parameters) EXPECT_NE(proposal.design.levels[p], best.levels[p]);
+    asked += proposal.other_parameters.empty() ? 0 : 1;
+    both = both || (proposal.design.levels[1] != best.levels[1] && proposal.design.levels[2] != best.levels[2]);
+  }
+  EXPECT_TRUE(both) << "a setting in which both are otherwise";
+  EXPECT_GE(asked, 6) << "of eleven two of three, but for those that rank found first";
+  const ProposeResult again = propose(model, options);
+  for (std::size_t i = 0; i < result.proposals.size(); ++i) {
+    EXPECT_EQ(again.proposals[i].design, result.proposals[i].design) << i;
+  }
+}
+
 TEST(Propose, AmongListedDesignsTheAnswersAreOnTheList) {
   const surrogate::Model model = bowl_model();
   ProposeOptions options = options_for({"one"});

@@ -24,9 +24,10 @@ using hindsight::to_string;
 
 /// What a list of proposals is for. alike: the best designs by the score. spread: the first is the best, and every
 /// second of the others is the best design with another value of one of its parameters, so that a mistake of the model
-/// about that parameter does not spoil them all. Of a space with switches (parameters of three names or two numbers at
-/// most) two of three others, and all behind the sixteenth, are in turn the best, the next best, ... of every setting
-/// of the switches: a log that misleads about one misleads about them together.
+/// about that parameter does not spoil them all. Of a space with switches (two or more parameters of three names or
+/// two numbers at most) two of three others, and all that are chosen after the sixteenth, are such a design or, in
+/// turn, the best, the next best, ... of every setting of the switches: a log may mislead about them together. The
+/// result is sorted by score, so that ten proposals are not the first ten of twenty.
 enum class Portfolio { alike, spread };
 /// Values of a quantity, in its unit, that no design is below (n); an empty function: no bound is known.
 using LowerBound = std::function<Eigen::VectorXd(const LevelMatrix&)>;
