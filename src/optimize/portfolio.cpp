@@ -93,13 +93,21 @@ std::vector<std::vector<Asked>> best_of_settings(const Candidate& first, const s
                                                  const AllowedLevels& any, const SpreadQuestion& question) {
   const auto all = settings_of(switches, question.space, any);
   const std::uint64_t evaluations = question.evaluations / std::max<std::uint64_t>(kOtherShare, all.size());
+  const std::optional<double> best_logged = question.best_logged(any);
+  const auto most_score = [&](const AllowedLevels& allowed) {
+    if (!best_logged) return first.score + kFarWorse * question.unit;
+    const std::optional<double> own = question.best_logged(allowed);
+    const bool is_open = !own || *own <= *best_logged + kFarWorse * question.unit;
+    return first.score + (is_open ? kFarWorseSetting : kFarWorse) * question.unit;
+  };
   std::vector<std::vector<Asked>> settings;
   for (const std::vector<std::uint16_t>& setting : all) {
     AllowedLevels allowed = any;
     for (std::size_t s = 0; s < switches.size(); ++s) allowed[switches[s]] = {setting[s]};
+    const double most = most_score(allowed);
     std::vector<Asked> best;
     for (Candidate& candidate : question.best_among(allowed, evaluations)) {
-      if (candidate.score > first.score + kFarWorseSetting * question.unit) break;
+      if (candidate.score > most) break;
       if (hamming(candidate.design, first.design) < question.diversity) continue;
       best.push_back({std::move(candidate), switches});
       if (best.size() == kDeepest * question.count) break;

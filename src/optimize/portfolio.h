@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "hindsight/optimize/problem.h"
@@ -53,13 +54,16 @@ struct SpreadQuestion {
   std::uint64_t evaluations = 0;  ///< of the whole search; those below take shares of it
   /// Best first, the designs of these levels that so many evaluations find.
   std::function<std::vector<Candidate>(const AllowedLevels&, std::uint64_t evaluations)> best_among;
+  /// Score of the best design of these levels that is known (logged); nothing where none is.
+  std::function<std::optional<double>(const AllowedLevels&)> best_logged;
 };
 /// The best of `pool` (best first), then in turn the next one that was asked for otherwise, and the next best. Where
 /// there are switches two are asked for before one is taken by rank, and all behind the sixteenth. Asked for are the
 /// best design with another value of each parameter that is no switch, and with every other setting of the switches, by
 /// score, far enough from the first; then, setting by setting, the next best of each. None that is hopeless: a score
-/// that is worse than the first's by half a unit for another value, by two units for another setting, about which a log
-/// misleads more (factors of 1.65 and 7.4 of an objective on a logarithmic scale).
+/// that is worse than the first's by half a unit (a factor of 1.65 of an objective on a logarithmic scale). Another
+/// setting may be worse by up to two units (7.4) where a log does not speak against it: it has no design of the
+/// setting, or one that is not that much worse than its best. About settings a log misleads more.
 [[nodiscard]] std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQuestion& question);
 
 }  // namespace hindsight::optimize

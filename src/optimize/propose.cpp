@@ -128,6 +128,7 @@ class Proposer {
       const std::size_t count = std::max<std::uint64_t>(search_.population / kStartShare, 1);
       const auto starts = logged_starts(*options.logged, problem_, options.contexts, count);
       search_.start.insert(search_.start.end(), starts.begin(), starts.end());
+      known_ = problem_;
     }
     if (excludes()) problem_.constraints.push_back(not_known(options));
   }
@@ -428,16 +429,36 @@ class Proposer {
     return sorted;
   }
 
+  /// What the model gives the best logged design of these levels that meets the limits; nothing without any.
+  [[nodiscard]] std::optional<double> best_logged_score(const AllowedLevels& allowed) const {
+    if (!known_) return std::nullopt;
+    Problem problem = *known_;
+    problem.allowed = allowed;
+    const dataset::Dataset& all = *options_.logged;
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (problem.is_allowed(all.levels.data() + static_cast<Eigen::Index>(i) * all.levels.cols())) rows.push_back(i);
+    }
+    if (rows.empty()) return std::nullopt;
+    const auto best =
+        logged_starts(all.subset(rows).without_empty_contexts(), problem, options_.contexts, options_.contexts.size());
+    if (best.empty()) return std::nullopt;
+    std::vector<Candidate> logged;
+    for (const space::Design& design : best) logged.push_back({.design = design});
+    return problem.model(levels_of(logged)).score.minCoeff();
+  }
+
   std::vector<Candidate> spread_list(const std::vector<Candidate>& pool, Solution& solution) {
-    const SpreadQuestion question{.space = *problem_.space,
-                                  .allowed = problem_used_.allowed,
-                                  .count = options_.count,
-                                  .diversity = options_.diversity,
-                                  .unit = forecast_->unit(),
-                                  .evaluations = by_chance().evaluations,
-                                  .best_among = [&](const AllowedLevels& allowed, std::uint64_t evaluations) {
-                                    return best_among(allowed, evaluations, pool, solution);
-                                  }};
+    const SpreadQuestion question{
+        .space = *problem_.space,
+        .allowed = problem_used_.allowed,
+        .count = options_.count,
+        .diversity = options_.diversity,
+        .unit = forecast_->unit(),
+        .evaluations = by_chance().evaluations,
+        .best_among = [&](const AllowedLevels& allowed,
+                          std::uint64_t evaluations) { return best_among(allowed, evaluations, pool, solution); },
+        .best_logged = [this](const AllowedLevels& allowed) { return best_logged_score(allowed); }};
     std::vector<Candidate> chosen;
     for (const Asked& asked : spread_out(pool, question)) {
       chosen.push_back(asked.candidate);
@@ -597,9 +618,10 @@ class Proposer {
   const ProposeOptions& options_;
   SearchOptions search_;
   std::shared_ptr<const Forecast> forecast_;
-  Forecast::Question question_;  ///< without the threshold of p_feasible
-  Problem problem_;              ///< the question without the threshold of p_feasible
-  Problem problem_used_;         ///< with it
+  Forecast::Question question_;        ///< without the threshold of p_feasible
+  Problem problem_;                    ///< the question without the threshold of p_feasible
+  Problem problem_used_;               ///< with it
+  std::optional<Problem> known_ = {};  ///< as problem_, and logged designs are answers; none without a log
   /// Chosen designs of spread_list(): the parameters that they were asked for by.
   std::map<std::vector<std::uint16_t>, std::vector<std::size_t>> other_parameters_;
   std::optional<LoggedFront> logged_front_ = {};

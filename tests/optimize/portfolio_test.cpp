@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,6 +56,15 @@ TEST(Switches, OfManyThoseOfFewestValuesAreKept) {
   EXPECT_TRUE(switches_of(space_of(many), {}, 3).empty());
 }
 
+using Levels = std::vector<std::uint16_t>;
+using BestLogged = std::function<std::optional<double>(const AllowedLevels&)>;
+/// A log whose designs are all of the first setting.
+std::optional<double> nothing_of_it(const AllowedLevels& allowed) {
+  const bool elsewhere =
+      std::any_of(allowed.begin(), allowed.end(), [](const Levels& levels) { return levels == Levels{1}; });
+  return elsewhere ? std::nullopt : std::optional(0.0);
+}
+
 /// Asks all designs of a space for their score.
 class Asking {
  public:
@@ -75,17 +86,20 @@ class Asking {
                      [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
     return best;
   }
-  std::vector<Asked> list(std::size_t count, std::size_t diversity) const {
+  std::vector<Asked> list(std::size_t count, std::size_t diversity,
+                          const BestLogged& best_logged = nothing_of_it) const {
     const AllowedLevels any;
     const SpreadQuestion question{.space = space_,
                                   .allowed = any,
                                   .count = count,
                                   .diversity = diversity,
                                   .evaluations = 1000,
-                                  .best_among = [&](const AllowedLevels& allowed, std::uint64_t evaluations) {
-                                    EXPECT_LE(evaluations, 100U) << "a share";
-                                    return best_among(allowed);
-                                  }};
+                                  .best_among =
+                                      [&](const AllowedLevels& allowed, std::uint64_t evaluations) {
+                                        EXPECT_LE(evaluations, 100U) << "a share";
+                                        return best_among(allowed);
+                                      },
+                                  .best_logged = best_logged};
     return spread_out(best_among(any), question);
   }
 
@@ -99,8 +113,6 @@ double with_switches(const std::vector<std::uint16_t>& levels) {
   const double apart = levels[1] != levels[2] ? 1.8 : 0, together = levels[1] == 1 && levels[2] == 1 ? 1 : 0;
   return apart + together + 0.01 * levels[0];
 }
-using Levels = std::vector<std::uint16_t>;
-
 TEST(SpreadOut, TriesTheBestOfEverySettingOfTheSwitches) {
   const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}), with_switches);
   const std::vector<Asked> five = asking.list(5, 1);
@@ -159,6 +171,27 @@ TEST(SpreadOut, TriesNothingHopeless) {
     const bool first_setting = asked.candidate.design.levels[1] == 0 && asked.candidate.design.levels[2] == 0;
     EXPECT_TRUE(asked.parameters.empty() || first_setting);
   }
+}
+
+TEST(SpreadOut, ASettingThatTheLogSpeaksAgainstIsTriedOnlyWhenItIsClose) {
+  const Asking asking(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}), with_switches);
+  const auto has_apart = [](const std::vector<Asked>& list) {
+    return std::any_of(list.begin(), list.end(), [](const Asked& asked) {
+      return asked.candidate.design.levels[1] != asked.candidate.design.levels[2];
+    });
+  };
+  // A log that has all settings, and whose best design of others than the first is so much worse.
+  const auto known = [](double worse) -> BestLogged {
+    return [worse](const AllowedLevels& allowed) { return std::optional(nothing_of_it(allowed) ? 3.0 : 3.0 + worse); };
+  };
+  EXPECT_TRUE(has_apart(asking.list(6, 1, known(0.4)))) << "as good as the best in the log";
+  EXPECT_FALSE(has_apart(asking.list(6, 1, known(0.6))));
+  const BestLogged nothing = [](const AllowedLevels&) { return std::nullopt; };
+  EXPECT_FALSE(has_apart(asking.list(6, 1, nothing))) << "without a log the model alone speaks";
+  const Asking near(space_of({numbers("n", 10), numbers("a", 2), numbers("b", 2)}),
+                    [](const Levels& levels) { return 0.1 * levels[0] + 0.2 * (levels[1] + levels[2]); });
+  EXPECT_TRUE(has_apart(near.list(6, 1, nothing))) << "0.2 is close";
+  EXPECT_TRUE(has_apart(near.list(6, 1, known(9))));
 }
 
 TEST(SpreadOut, KeepsItsDistance) {
