@@ -189,9 +189,11 @@ class ResultsTable {
     if (text.empty()) return;  // as mktemp makes it
     if (!text.starts_with(head)) {
       const std::size_t at = static_cast<std::size_t>(std::ranges::mismatch(head, text).in1 - head.begin());
-      const std::size_t begin = at == 0 ? 0 : head.rfind('\n', at - 1) + 1;
+      const std::size_t start = at == 0 ? 0 : head.rfind('\n', at - 1) + 1;
+      constexpr std::size_t kBefore = 40;  // of the line, so that where they part is read
+      const std::size_t begin = at > start + kBefore ? at - kBefore : start;
       const auto line = [&](const std::string& of) {
-        return printable(of.substr(begin, of.find('\n', begin) - begin), 120);
+        return (begin > start ? "\u2026" : "") + printable(of.substr(begin, of.find('\n', begin) - begin), 120);
       };
       throw Error(
           ErrorKind::incompatible,

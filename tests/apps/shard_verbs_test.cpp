@@ -281,6 +281,11 @@ TEST_F(ShardVerbs, OfW50AreItsCellsAndGoOn) {
   Words other = w50;
   other[9] = "41";
   expect_one_line_error(hindsight(with(other, {"--shard", "1/4", "--results", files[1]})), 4, "--train=41");
+  other = w50;
+  other[13] = "4";  // far behind in the command: the message is about where the two part
+  const Outcome seeds = hindsight(with(other, {"--shard", "1/4", "--results", files[1]}));
+  expect_one_line_error(seeds, 4, "--seeds=4");
+  EXPECT_THAT(seeds.err, ::testing::HasSubstr("--seeds=3"));
   expect_one_line_error(hindsight(with(w50, {"--shard", "1/4"})), 2, "--results");
 }
 
