@@ -155,7 +155,7 @@ void require_expressible(const Technology& technology, const std::string& chip, 
   if (config.processors_per_pe > 0) refuse("processors_per_pe");
   if (config.engines_per_pe != 1) refuse("engines_per_pe");
   if (config.bf16_macs_per_lane > 0) refuse("bf16_macs_per_lane");
-  if (config.logic_v > 0 || config.memory_v > 0) refuse("a supply of its own");
+  if (has_own_supplies(config)) refuse("a supply of its own");
   if (config.whole_weight_tiles > 0) refuse("whole_weight_tiles");
 }
 

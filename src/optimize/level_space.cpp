@@ -15,13 +15,14 @@ namespace {
 
 constexpr std::uint64_t kMostDesigns = std::numeric_limits<std::int64_t>::max();
 
-std::vector<std::uint16_t> all_levels(const space::Parameter& parameter) {
-  std::vector<std::uint16_t> levels(parameter.level_count());
-  std::iota(levels.begin(), levels.end(), std::uint16_t{0});
-  return levels;
-}
+}  // namespace
 
-std::vector<std::uint16_t> checked_levels(const space::Parameter& parameter, std::vector<std::uint16_t> levels) {
+std::vector<std::uint16_t> usable_levels(const space::Parameter& parameter, const std::vector<std::uint16_t>& allowed) {
+  std::vector<std::uint16_t> levels = allowed;
+  if (levels.empty()) {
+    levels.resize(parameter.level_count());
+    std::iota(levels.begin(), levels.end(), std::uint16_t{0});
+  }
   std::sort(levels.begin(), levels.end());
   levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
   if (levels.back() >= parameter.level_count()) {
@@ -31,8 +32,6 @@ std::vector<std::uint16_t> checked_levels(const space::Parameter& parameter, std
   return levels;
 }
 
-}  // namespace
-
 LevelSpace::LevelSpace(const space::DesignSpace& space, const AllowedLevels& allowed) : space_(&space) {
   const auto& parameters = space.parameters();
   if (!allowed.empty() && allowed.size() != parameters.size()) {
@@ -41,8 +40,7 @@ LevelSpace::LevelSpace(const space::DesignSpace& space, const AllowedLevels& all
   }
   size_ = 1;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const bool restricted = !allowed.empty() && !allowed[p].empty();
-    allowed_.push_back(restricted ? checked_levels(parameters[p], allowed[p]) : all_levels(parameters[p]));
+    allowed_.push_back(usable_levels(parameters[p], allowed.empty() ? std::vector<std::uint16_t>{} : allowed[p]));
     ordinal_.push_back(parameters[p].kind == space::ParameterKind::ordinal);
     const std::size_t levels = allowed_.back().size();
     if (levels > 1) free_.push_back(p);

@@ -18,6 +18,11 @@ using Point = std::vector<std::uint16_t>;
 
 class Random;
 
+/// The levels of a parameter that may be used: those of `allowed`, sorted and each once, all where it is empty.
+/// Error{usage}: a level that the parameter does not have.
+[[nodiscard]] std::vector<std::uint16_t> usable_levels(const space::Parameter& parameter,
+                                                       const std::vector<std::uint16_t>& allowed);
+
 /// Allowed levels per parameter, sorted, and the numbering of the designs they span. Where the space has constraints,
 /// only some of them are legal, and points are made legal where they arise.
 class LevelSpace {

@@ -2,19 +2,17 @@
 #include "optimize/portfolio.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "optimize/level_space.h"
 
 namespace hindsight::optimize {
 
 std::vector<std::uint16_t> allowed_levels(std::size_t parameter, const space::DesignSpace& space,
                                           const AllowedLevels& allowed) {
-  if (parameter < allowed.size() && !allowed[parameter].empty()) return allowed[parameter];
-  std::vector<std::uint16_t> levels(space.parameters()[parameter].level_count());
-  std::iota(levels.begin(), levels.end(), std::uint16_t{0});
-  return levels;
+  const bool has_list = parameter < allowed.size();
+  return usable_levels(space.parameters()[parameter], has_list ? allowed[parameter] : std::vector<std::uint16_t>{});
 }
 
 std::vector<std::size_t> switches_of(const space::DesignSpace& space, const AllowedLevels& allowed,
