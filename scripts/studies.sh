@@ -27,6 +27,9 @@ accelerator model or of its synthetic networks needs another folder.
                and within 100 mm2: outside.csv, and a table of how many cannot be built
   swap         does a network's own first proposal beat another network's on it? All pairs of the shipped networks
                whose best known designs differ: swap.csv, and a Markdown table
+  play         the tasks of `hindsight bench tasks` that are no tasks of the offline study: biased and small logs, little area
+               or power, the energy-delay product, a set that disagrees; per seed of the log and recipe what is proposed
+               against the exact optimum: play.csv, and a table
   exact        propose --search exact with edge-any: the nine applications and a set at their limits of the area, and
                two applications without any: exact.csv, and a table
   front        propose --pareto latency,energy against the exact front: edge-any, and models of the logs of the seeds 1 to
@@ -46,6 +49,9 @@ Environment:
   BUILD_DIR      build folder with the program (default: build/release)
   RECIPES        recipes of the step recipes; coms is a method (default: "layers plain v0.1 prime-paper coms margins trends pushed")
   RECIPE_SEEDS   its logs (default: "1 2 3")
+  PLAY_TASKS     beginnings of names of the step play (default: "biased/ small/ tight/ edp/ mixed/")
+  PLAY_SEEDS     its logs (default: "1 2 3")
+  PLAY_RECIPES   its recipes; chosen is what train does without one (default: "chosen")
   FEW_ROWS       rows of the step few (default: "16 64 256 500")
   FEW_SEEDS      its seeds, which draw the rows (default: "1 2 3")
   FEW_TARGETS    its targets (default: "older changed energy7")
@@ -58,7 +64,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | recipes | tables | regret | accuracy | distance | outside | swap | exact | front | few) steps+=("$1") ;;
+    any | nine | single | recipes | tables | regret | accuracy | distance | outside | swap | play | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -361,6 +367,107 @@ step_swap() {
                   sum(other IS NOT NULL AND (own IS NULL OR own > other)),
                   exp(avg(ln(coalesce(other, 3 * own) / coalesce(own, 3 * other)))))
       FROM pair;"
+}
+
+# play_best FILE OF: "regret;infeasible;designs" of a scored list, 3 where none of its first OF can be built.
+play_best() {
+  sqlite3 :memory: "
+    WITH s AS (SELECT readfile('$1') AS j), b AS (SELECT value AS v FROM s, json_each(s.j, '\$.best'))
+    SELECT printf('%.3f;%d;%d', coalesce(max(CASE WHEN v ->> '\$.of' = $2 THEN v ->> '\$.regret' END), 3),
+                  json_array_length(j, '\$.proposals') - max(v ->> '\$.feasible'), json_array_length(j, '\$.proposals'))
+      FROM s, b"
+}
+
+# play_proposed CELL TASK TOP ARGUMENT...: scores a list of TOP proposals of the model CELL into CELL-TOP.json; an empty
+# score where no design is likely to be feasible.
+play_proposed() {
+  local cell=$1 task=$2 top=$3 status=0
+  hindsight propose --model "$cell.safetensors" --aggregate mean --top "$top" "${@:4}" --csv "$cell-$top.csv" > /dev/null || status=$?
+  if [ $status -eq 3 ]; then
+    echo '{"best": [{}], "proposals": []}' > "$cell-$top.json"
+  else
+    [ $status -eq 0 ] && hindsight bench score "$task" "$cell-$top.csv" --no-rank --quiet --json > "$cell-$top.json"
+  fi
+}
+
+# play_logged FOLDER: the best logged design within the task's limits, by what the task compares.
+play_logged() {
+  sqlite3 "$1/log.sqlite" "
+    WITH t AS (SELECT readfile('$1/task.json') AS j), d AS (
+      SELECT design_id, avg(CASE WHEN j ->> '\$.objective' = 'latency_s' THEN latency_s ELSE latency_s * energy_j END) AS value
+        FROM t, evaluations WHERE area_mm2 <= coalesce(j ->> '\$.limits.area_mm2', 1e9)
+         AND peak_power_w <= coalesce(j ->> '\$.limits.peak_power_w', 1e9)
+       GROUP BY design_id HAVING min(feasible) = 1)
+    SELECT min(value) FROM d"
+}
+
+# play_cell SEED TASK RECIPE: "seed;task;recipe;taken;first;best of 10;infeasible;of;best of 128;infeasible;of;best logged".
+play_cell() {
+  local seed=$1 task=$2 recipe=$3 folder cell objective applications taken ten many logged arguments=() limits=()
+  ! grep -qF "$seed;$task;$recipe;" play.csv || return 0
+  folder=play/$seed-${task//[\/@]/-}
+  cell=$folder-$recipe
+  [ -d "$folder" ] || hindsight bench export "$task" --seed "$seed" --out "$folder" --quiet
+  task_fact() { sqlite3 -separator = :memory: "WITH t AS (SELECT readfile('$folder/task.json') AS j) $1"; }
+  objective=$(task_fact "SELECT j ->> '\$.objective' FROM t")
+  applications=$(task_fact "SELECT group_concat(value, ',') FROM t, json_each(j, '\$.apply')")
+  mapfile -t limits < <(task_fact "SELECT '--max=' || key || '=' || value FROM t, json_each(j, '\$.limits')")
+  [ "$recipe" = chosen ] || arguments=(--recipe "$recipe")
+  [ "$recipe" != coms ] || arguments=(--method coms)
+  [ -e "$cell.safetensors" ] || hindsight train --log "$folder/log.sqlite" --objective "$objective" --quiet \
+    --out "$cell.safetensors" "${arguments[@]}"
+  hindsight model show "$cell.safetensors" --json > "$cell.json"
+  taken=$(sqlite3 :memory: "SELECT coalesce(json_extract(readfile('$cell.json'), '\$.provenance.recipe_chosen'), '$recipe')")
+  limits+=(--workloads "$applications" --log "$folder/log.sqlite" --no-record)
+  play_proposed "$cell" "$task" 10 "${limits[@]}"
+  play_proposed "$cell" "$task" 128 "${limits[@]}"
+  ten=$(play_best "$cell-10.json" 10)
+  many=$(play_best "$cell-128.json" 128)
+  logged=$(sqlite3 :memory: "WITH t AS (SELECT readfile('$cell-10.json') AS j), o AS (
+      SELECT coalesce(j ->> '\$.optimum_latency_s', j ->> '\$.optimum') AS best FROM t)
+    SELECT printf('%.3f', $(play_logged "$folder") / best) FROM o")
+  echo "$seed;$task;$recipe;${taken%%,*};$(play_best "$cell-10.json" 1 | cut -d';' -f1);$ten;$many;$logged" >> play.csv
+  rm -f "$cell"-10.* "$cell"-128.*
+}
+
+step_play() {
+  local seed task recipe beginning
+  mkdir -p play
+  touch play.csv
+  hindsight bench tasks --json > play/tasks.json
+  for seed in ${PLAY_SEEDS:-1 2 3}; do
+    for beginning in ${PLAY_TASKS:-biased/ small/ tight/ edp/ mixed/}; do
+      while read -r task; do
+        for recipe in ${PLAY_RECIPES:-chosen}; do play_cell "$seed" "$task" "$recipe" < /dev/null; done
+      done < <(sqlite3 :memory: "SELECT value ->> '\$.task' FROM json_each(readfile('play/tasks.json'), '\$.tasks')
+                                  WHERE value ->> '\$.task' LIKE '$beginning%'")
+    done
+  done
+  play_table
+}
+
+# Geometric means over the tasks of a kind and their logs; a list without a design that can be built counts as 3.
+play_table() {
+  echo "| tasks | recipe | tasks and logs | best logged | first proposal over the optimum | most | best of ten | best of 128 |" \
+    "first proposals infeasible | of all | taken |"
+  echo "|:---|:---|---:|---:|---:|---:|---:|---:|---:|---:|:---|"
+  awk -F';' '
+    { kind = $2; sub("/.*", "", kind)
+      if (kind == "small") { kind = $2; sub("/[^@]*", "", kind) }
+      if (kind == "biased" || kind == "tight") { kind = $2; sub("_.*", "", kind) }
+      key = kind " | " $3
+      if (!(key in n)) order[++keys] = key
+      n[key]++; logged[key] += log($12); first[key] += log($5); ten[key] += log($6); many[key] += log($9)
+      if ($5 > most[key]) most[key] = $5
+      lost[key] += ($5 == "3.000"); bad[key] += $10; all[key] += $11
+      if (!((key, $4) in taken)) names[key] = names[key] " " $4
+      taken[key, $4]++ }
+    END { for (k = 1; k <= keys; ++k) { key = order[k]
+          count = split(names[key], name, " "); text = ""
+          for (i = 1; i <= count; ++i) text = text (text ? ", " : "") taken[key, name[i]] " " name[i]
+          printf "| %s | %d | %.3f | %.3f | %.2f | %.3f | %.3f | %d of %d | %.1f %% | %s |\n", key, n[key],
+                 exp(logged[key] / n[key]), exp(first[key] / n[key]), most[key], exp(ten[key] / n[key]),
+                 exp(many[key] / n[key]), lost[key], n[key], 100 * bad[key] / (all[key] ? all[key] : 1), text } }' play.csv
 }
 
 # The questions of the step exact: "applications;argument...".

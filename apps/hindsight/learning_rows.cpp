@@ -14,6 +14,7 @@
 #include "hindsight/log/query.h"
 #include "hindsight/report/take_over.h"
 #include "hindsight/study/log_names.h"
+#include "hindsight/study/stated_limits.h"
 #include "hindsight/workload/network.h"
 #include "hindsight/workload/synthetic.h"
 #include "output.h"
@@ -66,8 +67,15 @@ dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection
   for (const std::string& text : rows.assumptions) assumptions.push_back(dataset::parse_assumption(text));
   dataset::UnitedRows united =
       dataset::load_logs({rows.logs.begin(), rows.logs.end()}, selection, assumptions, provenance);
+  const std::size_t read = united.data.size();
+  united.data = study::within_stated_limits(std::move(united.data));
   if (quiet) return united;
   for (const std::string& text : report::take_over_texts(united)) remark(text);
+  if (united.data.size() < read) {
+    remark(fmt::format("{} of {} are left out: their designs are beyond {}, which `propose` keeps exactly",
+                       with_commas(read - united.data.size()), counted(read, "row"),
+                       study::stated_limits_text(study::stated_limits_of(united.data))));
+  }
   return united;
 }
 

@@ -27,7 +27,8 @@ struct LearningRows {
 };
 void add_learning_rows(CLI::App& verb, LearningRows& rows);
 
-/// The rows of all logs; says what was taken over from older spaces, unless `quiet`.
+/// The rows of all logs within what their evaluator states (study/stated_limits.h); says what was taken over from older
+/// spaces, and how many rows are beyond, unless `quiet`.
 [[nodiscard]] dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection& selection,
                                             const Provenance& provenance, bool quiet);
 

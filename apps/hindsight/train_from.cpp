@@ -15,6 +15,7 @@
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/transfer.h"
+#include "hindsight/study/stated_limits.h"
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/transfer.h"
 #include "output.h"
@@ -69,7 +70,7 @@ void require_objective(const surrogate::Model& base, const dataset::Objective& o
 int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const Provenance& provenance) {
   install_interrupt_handlers();
   const std::string sha256 = sha256_hex(read_file(request.from, kLargestModelBytes));
-  const dataset::Dataset data = dataset::load_dataset(request.log, request.selection);
+  const dataset::Dataset data = study::within_stated_limits(dataset::load_dataset(request.log, request.selection));
   surrogate::require_adaptable(base, data);
   study::TrainingRecord record(request.log, provenance, request.options_json);
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;

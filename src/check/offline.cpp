@@ -19,6 +19,8 @@
 #include "hindsight/optimize/baselines.h"
 #include "hindsight/optimize/propose.h"
 #include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/limits.h"
+#include "hindsight/study/stated_limits.h"
 #include "hindsight/study/verdict.h"
 #include "hindsight/sweep/launcher.h"
 #include "hindsight/sweep/sweep.h"
@@ -119,7 +121,7 @@ class Study {
     selection.workloads = applications;
     selection.objective = objective();
     selection.constraints = {kConstraint};
-    return data_.emplace(key, dataset::load_dataset(log_, selection)).first->second;
+    return data_.emplace(key, study::within_stated_limits(dataset::load_dataset(log_, selection))).first->second;
   }
 
   const surrogate::TrainResult& trained(const OfflineTask& task, surrogate::Method method, std::uint64_t seed) {
@@ -144,7 +146,13 @@ class Study {
   }
 
   [[nodiscard]] std::vector<optimize::Constraint> constraints(const OfflineTask& task) const {
-    return {*study::analytic_constraint(evaluator_, kConstraint, task.area_limit_mm2)};
+    std::vector<optimize::Constraint> all = {*study::analytic_constraint(evaluator_, kConstraint, task.area_limit_mm2)};
+    for (const evaluator::StatedLimit& stated : study::stated_limits_of(*evaluator_)) {
+      if (stated.fact == kConstraint) continue;  // no task asks for more than an exposure field
+      if (auto known = study::analytic_constraint(evaluator_, stated.fact, stated.most))
+        all.push_back(std::move(*known));
+    }
+    return all;
   }
   [[nodiscard]] study::Verifier verifier(const OfflineTask& task) const {
     return {evaluator_, load_all(task.apply), objective()};

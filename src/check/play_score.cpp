@@ -27,7 +27,8 @@ constexpr const char* kResultKind = "hindsight play";
 
 Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-/// Columns of the table in the order of the space's parameters.
+/// Columns of the table in the order of the space's parameters. Others are nobody's: `propose --csv` writes ranks and
+/// predictions beside its designs, a person notes.
 std::vector<std::size_t> columns_of(const dataset::CsvTable& table, const space::DesignSpace& space) {
   std::vector<std::string> unknown;
   for (const std::string& name : table.header) {
@@ -42,11 +43,6 @@ std::vector<std::size_t> columns_of(const dataset::CsvTable& table, const space:
                                                 unknown.empty() ? " Add it?" : did_you_mean(parameter.name, unknown)));
     }
     columns.push_back(static_cast<std::size_t>(found - table.header.begin()));
-  }
-  for (const std::string& name : unknown) {
-    throw Error(ErrorKind::usage, fmt::format("{}:1: the column '{}' is no parameter of the space {} (a proposal is "
-                                              "one value of each). Remove it?",
-                                              printable(table.file.string(), 200), printable(name), space.name()));
   }
   return columns;
 }

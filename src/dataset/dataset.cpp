@@ -142,6 +142,27 @@ Dataset Dataset::without_empty_contexts() const {
   return result;
 }
 
+Dataset Dataset::without_unused_reasons() const {
+  std::uint64_t used = 0;
+  for (const std::uint64_t bits : reasons) used |= bits;
+  Dataset result = *this;
+  result.reason_names.clear();
+  std::vector<Eigen::Index> kept;
+  for (std::size_t bit = 0; bit < reason_names.size(); ++bit) {
+    if ((used >> bit & 1U) == 0) continue;
+    kept.push_back(static_cast<Eigen::Index>(bit));
+    result.reason_names.push_back(reason_names[bit]);
+  }
+  for (std::size_t i = 0; i < size(); ++i) {
+    result.reasons[i] = 0;
+    for (std::size_t bit = 0; bit < kept.size(); ++bit) {
+      result.reasons[i] |= (reasons[i] >> static_cast<std::uint64_t>(kept[bit]) & 1U) << bit;
+    }
+  }
+  if (margins.cols() > 0) result.margins = Eigen::MatrixXf(margins(Eigen::all, kept));
+  return result;
+}
+
 std::string Dataset::content_hash() const {
   ByteText text;
   text.add(space.canonical_definition());

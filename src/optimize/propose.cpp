@@ -136,6 +136,7 @@ class Proposer {
   ProposeResult run() {
     ProposeResult result;
     result.solution = search_feasible(result.min_p_feasible_used);
+    result.relaxed_by_log = relax_by_log(result.solution, result.min_p_feasible_used);
     std::vector<Candidate> pool = ranked(result.solution.best);
     std::vector<Candidate> chosen = options_.portfolio == Portfolio::spread
                                         ? spread_list(pool, result.solution)
@@ -143,7 +144,10 @@ class Proposer {
     for (int extra = 0; extra < kMostExtraSearches && chosen.size() < options_.count; ++extra) {
       if (result.solution.termination == Termination::interrupted || !add_distant(chosen, result.solution)) break;
     }
-    result.proposals = describe(ranked(chosen));
+    std::vector<Candidate> listed = ranked(chosen);
+    if (surest_) put_surest_first(listed);
+    result.proposals = describe(listed);
+    if (surest_) result.proposals.front().from_log = true;
     return result;
   }
 
@@ -368,6 +372,49 @@ class Proposer {
       return search_on(problem_used_, solution, search_);
     }
     return solution;
+  }
+
+  /// The log's best design is feasible for every application. Where the model takes it for better than all that is
+  /// likely enough, and for less likely itself, it is too careful there: searches once more with a threshold that this
+  /// design passes. Whether it did.
+  bool relax_by_log(Solution& solution, double& threshold) {
+    if (!known_ || !found(solution) || solution.termination == Termination::interrupted) return false;
+    LoggedQuestion question{.applications = {},
+                            .aggregate = options_.aggregate,
+                            .weights = options_.weights,
+                            .constraints = known_->constraints,
+                            .allowed = known_->allowed};
+    for (const dataset::Context& context : options_.contexts) question.applications.push_back(context.name);
+    const auto best = best_in_log(*options_.logged, question);
+    if (!best) return false;
+    const LevelMatrix levels = levels_of({{.design = best->design}});
+    const double tie = kScoreTie * forecast_->unit();
+    if (problem_.model(levels).score[0] > solution.best.front().score - tie) return false;
+    const double likely =
+        forecast_->least_p_feasible(forecast_->predict(levels, {.objective = false, .constraints = false}))[0];
+    const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
+                                    [&](double value) { return value <= likely && value < threshold; });
+    if (likely >= threshold || step == kRelaxed.end()) return false;
+    problem_used_ = with_p_feasible(*step);
+    Solution again = search(problem_used_, search_);
+    again.evaluations += solution.evaluations;
+    if (!found(again)) {
+      require_uninterrupted(again);
+      problem_used_ = with_p_feasible(threshold);
+      return false;
+    }
+    threshold = *step;
+    solution = std::move(again);
+    if (!excludes())
+      surest_ = Candidate{.design = best->design, .score = problem_.model(levels).score[0], .violation = 0};
+    return true;
+  }
+
+  /// What the log knows to be feasible stands before what is as likely as the model takes that to be.
+  void put_surest_first(std::vector<Candidate>& listed) const {
+    std::erase_if(listed, [&](const Candidate& one) { return one.design.levels == surest_->design.levels; });
+    listed.insert(listed.begin(), *surest_);
+    if (listed.size() > options_.count) listed.pop_back();
   }
 
   /// The designs with the smallest value of each metric of the front, which become starts of the search: a population
@@ -625,8 +672,9 @@ class Proposer {
   /// Chosen designs of spread_list(): the parameters that they were asked for by.
   std::map<std::vector<std::uint16_t>, std::vector<std::size_t>> other_parameters_;
   std::optional<LoggedFront> logged_front_ = {};
-  bool exact_ = false;   ///< every allowed design is judged
-  bool proves_ = false;  ///< the best designs are proven: SearchKind::exact
+  std::optional<Candidate> surest_;  ///< the log's best design, where it lowered the threshold
+  bool exact_ = false;               ///< every allowed design is judged
+  bool proves_ = false;              ///< the best designs are proven: SearchKind::exact
 };
 
 }  // namespace

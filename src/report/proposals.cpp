@@ -282,8 +282,14 @@ std::string notes(const Proposals& proposals, int columns) {
     out += wrapped("warning: ", "this model must not be trusted here: " + doubt, columns, 2);
   }
   if (proposals.result.min_p_feasible_used < proposals.options.min_p_feasible) {
-    note(fmt::format("no design reaches p_feasible {}; lowered to {}", shortest(proposals.options.min_p_feasible),
-                     shortest(proposals.result.min_p_feasible_used)));
+    const auto& result = proposals.result;
+    const std::string asked = shortest(proposals.options.min_p_feasible), used = shortest(result.min_p_feasible_used);
+    note(result.relaxed_by_log
+             ? fmt::format(
+                   "the log's best design can be built, and the model prefers it to all that reach p_feasible {}; "
+                   "lowered to {}, which it reaches",
+                   asked, used)
+             : fmt::format("no design reaches p_feasible {}; lowered to {}", asked, used));
   }
   if (!proposals.model.parts().feasibility_learned) {
     note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
@@ -425,6 +431,7 @@ std::string proposals_json(const Proposals& proposals) {
             {"pessimism", options.pessimism},
             {"min_p_feasible", options.min_p_feasible},
             {"min_p_feasible_used", proposals.result.min_p_feasible_used},
+            {"relaxed_by_log", proposals.result.relaxed_by_log},
             {"feasibility_learned", proposals.model.parts().feasibility_learned},
             {"objective_scale", dataset::to_string(proposals.model.parts().objective_scaler.value_scale)},
             {"model_evaluations", proposals.result.solution.evaluations},

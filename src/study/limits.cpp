@@ -230,9 +230,14 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   return limits;
 }
 
+std::vector<evaluator::StatedLimit> stated_limits_of(const evaluator::Evaluator& evaluator) {
+  std::vector<evaluator::StatedLimit> limits = evaluator.stated_limits();
+  std::erase_if(limits, [&](const auto& stated) { return is_derived(evaluator.space().rules(), stated.fact); });
+  return limits;
+}
+
 LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
-  for (const evaluator::StatedLimit& stated : evaluator.stated_limits()) {
-    if (is_derived(evaluator.space().rules(), stated.fact)) continue;  // the space means something else by it
+  for (const evaluator::StatedLimit& stated : stated_limits_of(evaluator)) {
     const bool named = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
       return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == stated.fact;
     });

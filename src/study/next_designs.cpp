@@ -20,6 +20,7 @@
 #include "hindsight/space/sobol.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
+#include "hindsight/study/stated_limits.h"
 #include "hindsight/surrogate/train.h"
 
 namespace hindsight::study {
@@ -185,8 +186,9 @@ dataset::Selection selection_of(const NextQuestion& question, const Known& known
 }
 
 /// The model's choice of at most `count` designs.
-std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const dataset::Dataset& data,
-                                        const surrogate::TrainingPlan& plan, std::size_t count) {
+std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const dataset::Dataset& logged,
+                                        const dataset::Dataset& data, const surrogate::TrainingPlan& plan,
+                                        std::size_t count) {
   surrogate::TrainOptions how;
   how.threads = question.threads;
   const surrogate::TrainResult trained = surrogate::train(data, plan, how);
@@ -207,7 +209,7 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   options.count = count;
-  options.logged = &data;
+  options.logged = &logged;
   options.only_new = true;
   options.never = question.pending;
   options.search.seed = question.seed;
@@ -225,7 +227,9 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
 std::vector<NextDesign> learned_designs(const NextQuestion& question, const surrogate::Recipe& recipe,
                                         const Known& known, const SpaceLimits& limits, std::size_t count,
                                         std::string& why) {
-  const dataset::Dataset data = dataset::load_dataset(question.log, selection_of(question, known, limits));
+  const dataset::Dataset logged = dataset::load_dataset(question.log, selection_of(question, known, limits));
+  // Limits that facts decide are kept exactly: a campaign has what its evaluator states among its own.
+  const dataset::Dataset data = question.facts ? within_stated_limits(logged) : logged;
   std::optional<surrogate::TrainingPlan> plan;
   try {
     plan = surrogate::plan_training(data, recipe);
@@ -236,7 +240,7 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
   }
   why = fmt::format("a model of {} ({} feasible)", counted(data.size(), "row"), with_commas(data.feasible_count()));
   try {
-    return chosen_by_model(question, data, *plan, count);
+    return chosen_by_model(question, logged, data, *plan, count);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_feasible) throw;
     why += fmt::format(" sees nothing to choose ({})", error.what());

@@ -410,8 +410,8 @@ bool all_worse_than_log(const Proposals& proposals) {
 }
 
 std::string why(const Proposals& proposals, std::size_t index) {
-  if (index == 0) return "best";
   const optimize::Proposal& proposal = proposals.result.proposals[index];
+  if (index == 0) return proposals.result.relaxed_by_log && proposal.from_log ? "the log's best" : "best";
   if (proposal.other_parameters.empty()) return "next best";
   std::vector<std::string> names;
   for (const std::size_t p : proposal.other_parameters) {

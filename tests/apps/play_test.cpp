@@ -333,7 +333,9 @@ TEST_F(PlayScores, RefuseWhatIsNoProposal) {
   const std::string header = good.substr(0, good.find('\n') + 1);
   refused(header, "bad.csv: holds no design");
   refused("pes_x,pes_y\n1,2\n", "pe_memory_bytes");
-  refused("note," + header, "note");
+  std::string misspelt = good;
+  misspelt.replace(0, misspelt.find(','), "pes_yy");
+  refused(misspelt, "has no column 'pes_y', a parameter of the space edge. Did you mean 'pes_yy'?");
   std::string strange = good;
   strange.replace(header.size(), strange.find(',', header.size()) - header.size(), "3");
   refused(strange, "bad.csv:2: ");
@@ -341,6 +343,17 @@ TEST_F(PlayScores, RefuseWhatIsNoProposal) {
   for (int i = 0; i < 129; ++i) many += good.substr(header.size(), good.find('\n', header.size()) + 1 - header.size());
   refused(many, "holds 129 proposals");
   EXPECT_EQ(hindsight({"bench", "score", kTask, file("missing.csv")}).exit_code, 2);
+}
+
+TEST_F(PlayScores, TakeWhatProposeWrites) {
+  const std::string proposed = file("proposed.csv");
+  const Outcome outcome = hindsight({"propose", "--workload", "m4", "--max", "area_mm2=27", "--top", "3",
+                                     "--evaluations", "2000", "--threads", "1", "--csv", proposed});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  ASSERT_THAT(read_file(proposed), HasSubstr("rank")) << "or it is no table of more than designs";
+  const Json json = score("single/m4", proposed);
+  EXPECT_EQ(json.at("proposals").size(), 3U);
+  EXPECT_EQ(json.at("best").at(0).at("feasible"), 1);
 }
 
 TEST_F(PlayScores, OfTheExamplePlayersAndTheModelBeatsChance) {

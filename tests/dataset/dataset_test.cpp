@@ -67,6 +67,18 @@ TEST(Dataset, ContextsWithoutRowsCanBeLeftOut) {
   EXPECT_EQ(data.objective[1], 3);
 }
 
+TEST(Dataset, ReasonsWithoutRowsCanBeLeftOut) {
+  Dataset data = hand_made({{0, 1}, {0, kNaN}, {0, kNaN}, {0, kNaN}});
+  data.reason_names = {"a", "b", "c", "d"};
+  data.reasons = {0, 0b1000, 0b1010, 0b0010};
+  data.margins = Eigen::MatrixXf{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}};
+  const Dataset used = data.without_unused_reasons();
+  EXPECT_THAT(used.reason_names, ElementsAre("b", "d"));
+  EXPECT_THAT(used.reasons, ElementsAre(0, 0b10, 0b11, 0b01));
+  EXPECT_EQ(used.margins, (Eigen::MatrixXf{{1, 3}, {5, 7}, {9, 11}, {13, 15}}));
+  EXPECT_EQ(used.without_unused_reasons().content_hash(), used.content_hash());
+}
+
 TEST(Context, ContradictsWhenOneFeatureOfTheNamesakeDiffers) {
   const Context one{"net", {"a", "b"}, Eigen::Vector2d(1e12, 3)};
   Context other = one;

@@ -622,6 +622,54 @@ TEST(Propose, NewDesignsAreThoseThatTheLogDoesNotHave) {
   EXPECT_THROW(static_cast<void>(propose(bowl_model(), options)), Error);
 }
 
+TEST(Propose, IsNoMoreCarefulThanWhereTheLogsBestDesignCanBeBuilt) {
+  // 0.95 up to the third level of the first parameter, 0.62 above: what is sure to be feasible is at best 4 levels
+  // away.
+  const auto model_with = [](double doubted) {
+    return bowl_model([=](std::size_t p, std::size_t level) {
+      const double p_feasible = level <= 2 ? 0.95 : doubted;
+      return p == 0 ? std::log(p_feasible / (1 - p_feasible)) : 0;
+    });
+  };
+  ProposeOptions options = options_for({"one"});
+  options.min_p_feasible = 0.9;
+  const ProposeResult alone = propose(model_with(0.62), options);
+  EXPECT_EQ(alone.proposals.front().design.levels[0], 2);
+  EXPECT_FALSE(alone.relaxed_by_log);
+
+  const auto with_log = [&](const std::vector<std::uint16_t>& levels, double doubted) {
+    const dataset::Dataset logged = one_row_log(levels);
+    options.logged = &logged;
+    return propose(model_with(doubted), options);
+  };
+  const ProposeResult known = with_log(kBottom, 0.62);
+  EXPECT_TRUE(known.relaxed_by_log);
+  EXPECT_EQ(known.min_p_feasible_used, 0.6);
+  EXPECT_EQ(known.proposals.front().design.levels, kBottom);
+  EXPECT_GT(known.solution.evaluations, alone.solution.evaluations);
+  EXPECT_TRUE(known.proposals.front().from_log);
+  // A better design is taken to be as likely, but the log does not know it.
+  const std::vector<std::uint16_t> near = {6, 2, 5, 4, 3, 4};
+  const ProposeResult better = with_log(near, 0.62);
+  ASSERT_EQ(better.proposals.size(), known.proposals.size());
+  EXPECT_EQ(better.proposals[0].design.levels, near);
+  EXPECT_EQ(better.proposals[1].design.levels, kBottom);
+  EXPECT_FALSE(better.proposals[1].from_log);
+  options.only_new = true;
+  EXPECT_EQ(with_log(near, 0.62).proposals[0].design.levels, kBottom);
+  options.only_new = false;
+
+  const auto stays = [&](const ProposeResult& result) {
+    EXPECT_FALSE(result.relaxed_by_log);
+    EXPECT_EQ(result.min_p_feasible_used, 0.9);
+    EXPECT_EQ(result.proposals.front().design.levels[0], 2);
+  };
+  stays(with_log({6, 2, 5, 0, 3, 0}, 0.62));  // worse than what is sure
+  stays(with_log(kBottom, 0.05));             // all but sure to fail: the model knows nothing there
+  options.contexts.push_back(plain_context("two"));
+  stays(with_log(kBottom, 0.62));  // of the other application the log has nothing
+}
+
 TEST(Propose, NamesALogThatHasEveryAllowedDesign) {
   const dataset::Dataset logged = one_row_log(kBottom);
   ProposeOptions options = options_for({"one"});

@@ -62,8 +62,8 @@ struct PlayScore {
 };
 
 /// Reads designs: a CSV table with a column per parameter of the space, in any order, one design a row; "-" is standard
-/// input. Error{usage}, file:line: a missing or unknown column, a value that the parameter does not have (the nearest
-/// is named), no row.
+/// input. Other columns are not read. Error{usage}, file:line: a missing column (one of a name like it is named), a
+/// value that the parameter does not have (the nearest is named), no row.
 [[nodiscard]] std::vector<space::Design> read_designs(const std::filesystem::path& csv,
                                                       const space::DesignSpace& space);
 /// What a method may know of any design without a simulator, as a CSV table: the parameters, area_mm2, peak_power_w.

@@ -59,6 +59,8 @@ struct Dataset {
   [[nodiscard]] Dataset subset(const std::vector<std::size_t>& rows) const;
   /// The same rows without the contexts that no row has.
   [[nodiscard]] Dataset without_empty_contexts() const;
+  /// The same rows without the reasons that no row has.
+  [[nodiscard]] Dataset without_unused_reasons() const;
   /// SHA-256 over all of the above but the evaluator and repeats: a model's provenance.
   [[nodiscard]] std::string content_hash() const;
 };

@@ -104,8 +104,10 @@ struct Proposal {
   bool extrapolated = false;
   /// Parameters that the proposal was asked to have otherwise than the first one has them (Portfolio::spread).
   std::vector<std::size_t> other_parameters = {};
-  bool lifted = false;    ///< some application's prediction was below its lower bound
-  bool from_log = false;  ///< of a front: a logged design that stands there with what the log has of it
+  bool lifted = false;  ///< some application's prediction was below its lower bound
+  /// Of a front: a logged design that stands there with what the log has of it. Of a list with relaxed_by_log: the
+  /// log's best design, which stands first.
+  bool from_log = false;
 };
 /// What a log said about a front.
 struct LogBesideFront {
@@ -129,6 +131,8 @@ struct ProposeResult {
   std::optional<LogBesideFront> log_beside = {};  ///< of a front, where the log has its metrics of any such design
   Solution solution;
   double min_p_feasible_used = 0.5;
+  /// It was lowered to what the log's best design has, which the model took for better than all that are likelier.
+  bool relaxed_by_log = false;
 };
 /// The smallest p_feasible of proposals where a user names none. Where feasibility was learned by how far limits are
 /// missed, a design that is feasible is far from its limits or likely so, and 0.9 excludes few; where it was learned

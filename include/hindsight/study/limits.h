@@ -32,8 +32,11 @@ using DerivedQuantities = std::shared_ptr<const space::Rules>;
 
 using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 
-/// The words with the evaluator's stated_limits() among --max, those that no word names already and of which the space
-/// has no derived quantity of that name: a limit that a design alone decides is known exactly.
+/// The evaluator's stated_limits() but those of which the space has a derived quantity of that name, by which it means
+/// something else. A limit that a design alone decides is known exactly.
+[[nodiscard]] std::vector<evaluator::StatedLimit> stated_limits_of(const evaluator::Evaluator& evaluator);
+
+/// The words with stated_limits_of(evaluator) among --max, those that no word names already.
 [[nodiscard]] LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
 
 struct Limits {

@@ -1,0 +1,84 @@
+/// Are the rows that a surrogate need not learn from those beyond what their evaluator states, and no others?
+#include "hindsight/study/stated_limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hindsight/dataset/load.h"
+#include "hindsight/evaluator/built_in.h"
+#include "sweep/sweep_fixture.h"
+
+namespace hindsight::study {
+namespace {
+
+using sweep::test::TemporaryFolder;
+using ::testing::Contains;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+/// Rows of 1,500 random designs of at most 100 mm2 and of any watts, on two networks.
+dataset::Dataset swept(const std::string& technology, const std::vector<dataset::Condition>& where = {}) {
+  const TemporaryFolder folder;
+  sweep::SweepOptions options = sweep::test::options(folder / "log.sqlite", 1500);
+  options.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology(technology));
+  options.networks = {workload::load_network("m4"), workload::load_network("t_rnn_enc")};
+  sweep::add_limit("area_mm2=100", options);
+  (void)sweep::run_sweep(options);
+  dataset::Selection selection;
+  selection.where = where;
+  selection.objective = dataset::parse_objective("latency", dataset::Direction::minimise);
+  return dataset::load_dataset(options.log, selection);
+}
+
+TEST(StatedLimits, RowsBeyondThemAreThoseOfTheirReasonsAlone) {
+  const dataset::Dataset all = swept("22nm-silicon");
+  const dataset::Dataset within = within_stated_limits(all);
+  ASSERT_THAT(all.reason_names, IsSupersetOf({"cooling", "no_mapping"}));
+  EXPECT_EQ(stated_limits_text(stated_limits_of(all)), "area_mm2 <= 858, peak_power_w <= 2.5");
+  std::vector<std::int64_t> expected;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool beyond = false;
+    for (std::size_t j = 0; j < all.reason_names.size(); ++j) {
+      const bool stated = all.reason_names[j] == "cooling" || all.reason_names[j] == "reticle";
+      beyond |= stated && (all.reasons[i] >> j & 1U) != 0;
+    }
+    if (!beyond) expected.push_back(all.evaluation_id[i]);
+  }
+  EXPECT_GT(expected.size(), 100U);
+  EXPECT_LT(expected.size(), all.size() / 2);
+  EXPECT_EQ(within.evaluation_id, expected);
+  EXPECT_EQ(within.feasible_count(), all.feasible_count());
+  EXPECT_THAT(within.contexts, SizeIs(2));
+}
+
+TEST(StatedLimits, LeaveWhatALogWithoutSuchDesignsTeaches) {
+  const dataset::Dataset within = within_stated_limits(swept("22nm-silicon"));
+  const dataset::Dataset selected =
+      swept("22nm-silicon", {dataset::parse_condition("peak_power_w<=2.5"), dataset::parse_condition("area_mm2<=858")});
+  EXPECT_THAT(within.reason_names, Not(Contains("cooling")));
+  EXPECT_EQ(within.margins.cols(), std::ssize(within.reason_names));
+  EXPECT_EQ(within.content_hash(), selected.content_hash());
+}
+
+TEST(StatedLimits, OfAnotherClassAreItsOwn) {
+  const dataset::Dataset all = swept("22nm-silicon@phone");
+  EXPECT_EQ(stated_limits_text(stated_limits_of(all)), "area_mm2 <= 858, peak_power_w <= 3");
+  EXPECT_LT(within_stated_limits(all).size(), all.size());
+}
+
+TEST(StatedLimits, OfAnEvaluatorThatStatesNothingTakeNoRow) {
+  dataset::Dataset older = swept("22nm");
+  EXPECT_THAT(stated_limits_of(older), SizeIs(0));
+  EXPECT_EQ(within_stated_limits(older).size(), older.size());
+  dataset::Dataset all = swept("22nm-silicon");
+  for (const char* name : {"their simulator", "hindsight-accel/unheard", "hindsight-accel//etc/passwd", ""}) {
+    all.evaluator = name;
+    EXPECT_EQ(within_stated_limits(all).size(), all.size()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hindsight::study
