@@ -384,7 +384,7 @@ play_proposed() {
   local cell=$1 task=$2 top=$3 status=0
   hindsight propose --model "$cell.safetensors" --aggregate mean --top "$top" "${@:4}" --csv "$cell-$top.csv" > /dev/null || status=$?
   if [ $status -eq 3 ]; then
-    echo '{"best": [{}], "proposals": []}' > "$cell-$top.json"
+    echo '{"best": [{"feasible": 0}], "proposals": []}' > "$cell-$top.json"
   else
     [ $status -eq 0 ] && hindsight bench score "$task" "$cell-$top.csv" --no-rank --quiet --json > "$cell-$top.json"
   fi
@@ -404,7 +404,7 @@ play_logged() {
 # play_cell SEED TASK RECIPE: "seed;task;recipe;taken;first;best of 10;infeasible;of;best of 128;infeasible;of;best logged".
 play_cell() {
   local seed=$1 task=$2 recipe=$3 folder cell objective applications taken ten many logged arguments=() limits=()
-  ! grep -qF "$seed;$task;$recipe;" play.csv || return 0
+  ! grep -q "^$seed;$task;$recipe;" play.csv || return 0
   folder=play/$seed-${task//[\/@]/-}
   cell=$folder-$recipe
   [ -d "$folder" ] || hindsight bench export "$task" --seed "$seed" --out "$folder" --quiet
@@ -414,6 +414,7 @@ play_cell() {
   mapfile -t limits < <(task_fact "SELECT '--max=' || key || '=' || value FROM t, json_each(j, '\$.limits')")
   [ "$recipe" = chosen ] || arguments=(--recipe "$recipe")
   [ "$recipe" != coms ] || arguments=(--method coms)
+  case $recipe in v0.1 | prime-paper | coms) arguments+=(--constraint area_mm2) ;; esac
   [ -e "$cell.safetensors" ] || hindsight train --log "$folder/log.sqlite" --objective "$objective" --quiet \
     --out "$cell.safetensors" "${arguments[@]}"
   hindsight model show "$cell.safetensors" --json > "$cell.json"
@@ -423,15 +424,17 @@ play_cell() {
   play_proposed "$cell" "$task" 128 "${limits[@]}"
   ten=$(play_best "$cell-10.json" 10)
   many=$(play_best "$cell-128.json" 128)
-  logged=$(sqlite3 :memory: "WITH t AS (SELECT readfile('$cell-10.json') AS j), o AS (
-      SELECT coalesce(j ->> '\$.optimum_latency_s', j ->> '\$.optimum') AS best FROM t)
-    SELECT printf('%.3f', $(play_logged "$folder") / best) FROM o")
+  logged=$(play_logged "$folder")
+  logged=$(sqlite3 :memory: "WITH t AS (SELECT readfile('$cell-10.json') AS j)
+    SELECT printf('%.3f', ${logged:-NULL} / coalesce(j ->> '\$.optimum_latency_s', j ->> '\$.optimum_edp_js')) FROM t")
+  case $taken in *"too few"*) taken=margins ;; esac
   echo "$seed;$task;$recipe;${taken%%,*};$(play_best "$cell-10.json" 1 | cut -d';' -f1);$ten;$many;$logged" >> play.csv
   rm -f "$cell"-10.* "$cell"-128.*
 }
 
 step_play() {
   local seed task recipe beginning
+  [ -z "${TECHNOLOGY:-}" ] || { echo "studies.sh: play: its tasks name their technology. Leave TECHNOLOGY away" >&2; exit 2; }
   mkdir -p play
   touch play.csv
   hindsight bench tasks --json > play/tasks.json
@@ -457,7 +460,8 @@ play_table() {
       if (kind == "biased" || kind == "tight") { kind = $2; sub("_.*", "", kind) }
       key = kind " | " $3
       if (!(key in n)) order[++keys] = key
-      n[key]++; logged[key] += log($12); first[key] += log($5); ten[key] += log($6); many[key] += log($9)
+      n[key]++; first[key] += log($5); ten[key] += log($6); many[key] += log($9)
+      if ($12 > 0) { logged[key] += log($12); known[key]++ }
       if ($5 > most[key]) most[key] = $5
       lost[key] += ($5 == "3.000"); bad[key] += $10; all[key] += $11
       if (!((key, $4) in taken)) names[key] = names[key] " " $4
@@ -465,8 +469,8 @@ play_table() {
     END { for (k = 1; k <= keys; ++k) { key = order[k]
           count = split(names[key], name, " "); text = ""
           for (i = 1; i <= count; ++i) text = text (text ? ", " : "") taken[key, name[i]] " " name[i]
-          printf "| %s | %d | %.3f | %.3f | %.2f | %.3f | %.3f | %d of %d | %.1f %% | %s |\n", key, n[key],
-                 exp(logged[key] / n[key]), exp(first[key] / n[key]), most[key], exp(ten[key] / n[key]),
+          printf "| %s | %d | %s | %.3f | %.2f | %.3f | %.3f | %d of %d | %.1f %% | %s |\n", key, n[key],
+                 known[key] ? sprintf("%.3f", exp(logged[key] / known[key])) : "-", exp(first[key] / n[key]), most[key], exp(ten[key] / n[key]),
                  exp(many[key] / n[key]), lost[key], n[key], 100 * bad[key] / (all[key] ? all[key] : 1), text } }' play.csv
 }
 

@@ -13,6 +13,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/take_over.h"
+#include "hindsight/study/limits.h"
 #include "hindsight/study/log_names.h"
 #include "hindsight/study/stated_limits.h"
 #include "hindsight/workload/network.h"
@@ -21,6 +22,18 @@
 #include "verbs.h"
 
 namespace hindsight::app {
+namespace {
+
+/// "--max area_mm2=858 --max peak_power_w=2.5".
+std::string stated_max(const evaluator::Evaluator& evaluator) {
+  std::vector<std::string> words;
+  for (const evaluator::StatedLimit& one : study::stated_limits_of(evaluator)) {
+    words.push_back(fmt::format("--max {}={}", one.fact, shortest(one.most)));
+  }
+  return join(words, " ");
+}
+
+}  // namespace
 
 void add_learning_rows(CLI::App& verb, LearningRows& rows) {
   repeatable(verb.add_option("--log", rows.logs, "SQLite log to learn from; several: each once"))->required();
@@ -67,16 +80,35 @@ dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection
   for (const std::string& text : rows.assumptions) assumptions.push_back(dataset::parse_assumption(text));
   dataset::UnitedRows united =
       dataset::load_logs({rows.logs.begin(), rows.logs.end()}, selection, assumptions, provenance);
-  const std::size_t read = united.data.size();
-  united.data = study::within_stated_limits(std::move(united.data));
-  if (quiet) return united;
-  for (const std::string& text : report::take_over_texts(united)) remark(text);
-  if (united.data.size() < read) {
-    remark(fmt::format("{} of {} are left out: their designs are beyond {}, which `propose` keeps exactly",
-                       with_commas(read - united.data.size()), counted(read, "row"),
-                       study::stated_limits_text(study::stated_limits_of(united.data))));
+  if (!quiet) {
+    for (const std::string& text : report::take_over_texts(united)) remark(text);
   }
+  united.data = learnable_rows(std::move(united.data), quiet);
   return united;
+}
+
+dataset::Dataset learnable_rows(dataset::Dataset data, bool quiet) {
+  const auto evaluator = study::built_in_of_rows(data);
+  if (!evaluator || data.size() == 0) return data;
+  const std::size_t read = data.size();
+  dataset::Dataset within = study::within_stated_limits(std::move(data), *evaluator);
+  const std::size_t left_out = read - within.size();
+  const std::string limits = study::stated_limits_text(study::stated_limits_of(*evaluator));
+  if (within.size() == 0) {
+    throw Error(ErrorKind::usage, fmt::format("all {} are of designs beyond {}, which no proposal may be. Log designs "
+                                              "within: hindsight sweep {}",
+                                              counted(read, "row"), limits, stated_max(*evaluator)));
+  }
+  if (left_out > 0 && !quiet) {
+    remark(fmt::format("{} of {} are left out: their designs are beyond {}, which `propose` keeps exactly",
+                       with_commas(left_out), counted(read, "row"), limits));
+  }
+  return within;
+}
+
+std::string learnt_within(const dataset::Dataset& data) {
+  const auto evaluator = study::built_in_of_rows(data);
+  return evaluator ? study::stated_limits_text(study::stated_limits_of(*evaluator)) : "";
 }
 
 dataset::Selection selection_of(const LearningRows& rows) {

@@ -27,10 +27,17 @@ struct LearningRows {
 };
 void add_learning_rows(CLI::App& verb, LearningRows& rows);
 
-/// The rows of all logs within what their evaluator states (study/stated_limits.h); says what was taken over from older
-/// spaces, and how many rows are beyond, unless `quiet`.
+/// The learnable_rows() of all logs; says what was taken over from older spaces, unless `quiet`.
 [[nodiscard]] dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection& selection,
                                             const Provenance& provenance, bool quiet);
+
+/// The rows within what their evaluator states (study/stated_limits.h); says how many are beyond, unless `quiet`.
+/// Error{usage} when all are.
+[[nodiscard]] dataset::Dataset learnable_rows(dataset::Dataset data, bool quiet);
+/// The fact of a model's card that says it.
+inline constexpr const char* kLearntWithin = "learned_within";
+/// Beyond what a model of such rows knows nothing, for its card: "area_mm2 <= 858, ..."; nothing where all is learnt.
+[[nodiscard]] std::string learnt_within(const dataset::Dataset& data);
 
 /// The names in a list; nothing for all of the log.
 [[nodiscard]] std::vector<std::string> names_of_list(const std::string& list);

@@ -9,10 +9,10 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/model.h"
-#include "hindsight/study/stated_limits.h"
 #include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/novelty.h"
 #include "hindsight/workload/network.h"
+#include "learning_rows.h"
 #include "model_verbs.h"
 #include "output.h"
 #include "shipped_models.h"
@@ -49,7 +49,7 @@ std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model
   if (!options.evaluator.empty()) selection.evaluator = options.evaluator;
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
   for (const std::string& condition : options.where) selection.where.push_back(dataset::parse_condition(condition));
-  const dataset::Dataset data = study::within_stated_limits(dataset::load_dataset(options.log, selection));
+  const dataset::Dataset data = learnable_rows(dataset::load_dataset(options.log, selection), false);
   surrogate::require_space(model, data.space);
   return surrogate::score_applications(model, data);
 }

@@ -15,9 +15,9 @@
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/transfer.h"
-#include "hindsight/study/stated_limits.h"
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/transfer.h"
+#include "learning_rows.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -33,6 +33,8 @@ surrogate::Model with_provenance(const surrogate::Model& model, const AdaptReque
                            {"log", request.log},
                            {"rows", std::to_string(data.size())},
                            {"feasible_rows", std::to_string(data.feasible_count())}});
+  const std::string within = learnt_within(data);
+  if (!within.empty()) parts.provenance[kLearntWithin] = within;
   return surrogate::Model(std::move(parts));
 }
 
@@ -70,7 +72,7 @@ void require_objective(const surrogate::Model& base, const dataset::Objective& o
 int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const Provenance& provenance) {
   install_interrupt_handlers();
   const std::string sha256 = sha256_hex(read_file(request.from, kLargestModelBytes));
-  const dataset::Dataset data = study::within_stated_limits(dataset::load_dataset(request.log, request.selection));
+  const dataset::Dataset data = learnable_rows(dataset::load_dataset(request.log, request.selection), request.quiet);
   surrogate::require_adaptable(base, data);
   study::TrainingRecord record(request.log, provenance, request.options_json);
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;

@@ -14,7 +14,6 @@
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/take_over.h"
-#include "hindsight/study/stated_limits.h"
 
 namespace hindsight::app {
 
@@ -35,8 +34,8 @@ surrogate::Model with_learning_facts(const surrogate::Model& model, const Learni
   parts.provenance.merge(report::take_over_facts(rows));
   const std::vector<std::string> unseen = dataset::unseen_levels(data);
   if (!unseen.empty()) parts.provenance[surrogate::kUnseenLevels] = join(unseen, ",");
-  const std::string within = study::stated_limits_text(study::stated_limits_of(data));
-  if (!within.empty()) parts.provenance["learned_within"] = within;
+  const std::string within = learnt_within(data);
+  if (!within.empty()) parts.provenance[kLearntWithin] = within;
   return surrogate::Model(std::move(parts));
 }
 

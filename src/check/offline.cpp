@@ -121,7 +121,8 @@ class Study {
     selection.workloads = applications;
     selection.objective = objective();
     selection.constraints = {kConstraint};
-    return data_.emplace(key, study::within_stated_limits(dataset::load_dataset(log_, selection))).first->second;
+    return data_.emplace(key, study::within_stated_limits(dataset::load_dataset(log_, selection), *evaluator_))
+        .first->second;
   }
 
   const surrogate::TrainResult& trained(const OfflineTask& task, surrogate::Method method, std::uint64_t seed) {
@@ -242,9 +243,10 @@ class Study {
     recipe.method = surrogate::Method::prime;
     recipe.seed = 0;
     if (recipe.name == "v0.1") recipe.name = "default";  // what the results of that version call it
-    const std::string settings =
+    std::string settings =
         fmt::format("{}\n{} {} {} {}", surrogate::to_yaml(recipe), options.proposals, options.evaluations,
                     shortest(options.min_p_feasible), shortest(options.pessimism));
+    if (!options.technology.is_version_1()) settings += "\nwithin what the evaluator states";  // as of 2026-11-29
     return sha256_hex(settings).substr(0, 16);
   }
 

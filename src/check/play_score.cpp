@@ -30,9 +30,9 @@ Json optional(const std::optional<double>& value) { return value ? Json(*value) 
 /// Columns of the table in the order of the space's parameters. Others are nobody's: `propose --csv` writes ranks and
 /// predictions beside its designs, a person notes.
 std::vector<std::size_t> columns_of(const dataset::CsvTable& table, const space::DesignSpace& space) {
-  std::vector<std::string> unknown;
+  std::vector<std::string> others;
   for (const std::string& name : table.header) {
-    if (!space.find(name)) unknown.push_back(name);
+    if (!space.find(name)) others.push_back(name);
   }
   std::vector<std::size_t> columns;
   for (const space::Parameter& parameter : space.parameters()) {
@@ -40,7 +40,7 @@ std::vector<std::size_t> columns_of(const dataset::CsvTable& table, const space:
     if (found == table.header.end()) {
       throw Error(ErrorKind::usage, fmt::format("{}: has no column '{}', a parameter of the space {}.{}",
                                                 printable(table.file.string(), 200), parameter.name, space.name(),
-                                                unknown.empty() ? " Add it?" : did_you_mean(parameter.name, unknown)));
+                                                others.empty() ? " Add it?" : did_you_mean(parameter.name, others)));
     }
     columns.push_back(static_cast<std::size_t>(found - table.header.begin()));
   }

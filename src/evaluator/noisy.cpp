@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <string_view>
 #include <utility>
 
 #include "hindsight/core/error.h"
@@ -13,6 +14,9 @@
 
 namespace hindsight::evaluator {
 namespace {
+
+/// What stands between the parts of a name.
+constexpr std::string_view kNoiseWord = " noise ", kSeedWord = " seed ";
 
 /// Two independent factors.
 std::pair<double, double> factors(double sigma, const RandomStream& stream) {
@@ -29,7 +33,7 @@ class Noisy final : public Evaluator {
   }
 
   [[nodiscard]] std::string name() const override {
-    return fmt::format("{} noise {} seed {}", exact_->name(), shortest(noise_.sigma), noise_.seed);
+    return fmt::format("{}{}{}{}{}", exact_->name(), kNoiseWord, shortest(noise_.sigma), kSeedWord, noise_.seed);
   }
   [[nodiscard]] std::string definition() const override {
     return fmt::format("{}noise=log-normal version=1 sigma={} seed={}\n", exact_->definition(), noise_.sigma,
@@ -93,6 +97,17 @@ class Noisy final : public Evaluator {
 
 std::shared_ptr<const Evaluator> noisy(std::shared_ptr<const Evaluator> exact, Noise noise) {
   return std::make_shared<const Noisy>(std::move(exact), noise);
+}
+
+EvaluatorName parse_evaluator_name(const std::string& name) {
+  const std::size_t noise = name.rfind(kNoiseWord), seed = name.rfind(kSeedWord);
+  if (noise == std::string::npos || seed == std::string::npos || seed < noise) return {.exact = name, .noise = {}};
+  const std::size_t sigma_at = noise + kNoiseWord.size();
+  const auto sigma = parse_double(name.substr(sigma_at, seed - sigma_at));
+  const auto number = parse_int(name.substr(seed + kSeedWord.size()));
+  const bool is_noise = sigma && number && *sigma > 0 && *sigma <= kMostNoise && *number >= 0;
+  if (!is_noise) return {.exact = name, .noise = {}};
+  return {.exact = name.substr(0, noise), .noise = Noise{.sigma = *sigma, .seed = static_cast<std::uint64_t>(*number)}};
 }
 
 }  // namespace hindsight::evaluator

@@ -378,7 +378,11 @@ class Proposer {
   /// likely enough, and for less likely itself, it is too careful there: searches once more with a threshold that this
   /// design passes. Whether it did.
   bool relax_by_log(Solution& solution, double& threshold) {
-    if (!known_ || !found(solution) || solution.termination == Termination::interrupted) return false;
+    const auto& constraints = options_.constraints;
+    const bool is_asked = options_.trust_log && known_ && !excludes() && !proves_ && found(solution) &&
+                          solution.termination != Termination::interrupted &&
+                          std::ranges::none_of(constraints, &Constraint::learned);  // which the log may contradict
+    if (!is_asked) return false;
     LoggedQuestion question{.applications = {},
                             .aggregate = options_.aggregate,
                             .weights = options_.weights,
@@ -388,33 +392,31 @@ class Proposer {
     const auto best = best_in_log(*options_.logged, question);
     if (!best) return false;
     const LevelMatrix levels = levels_of({{.design = best->design}});
-    const double tie = kScoreTie * forecast_->unit();
-    if (problem_.model(levels).score[0] > solution.best.front().score - tie) return false;
+    const double score = problem_.model(levels).score[0];
+    if (score > solution.best.front().score - kScoreTie * forecast_->unit()) return false;
     const double likely =
         forecast_->least_p_feasible(forecast_->predict(levels, {.objective = false, .constraints = false}))[0];
     const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
                                     [&](double value) { return value <= likely && value < threshold; });
     if (likely >= threshold || step == kRelaxed.end()) return false;
-    problem_used_ = with_p_feasible(*step);
-    Solution again = search(problem_used_, search_);
+    Solution again = search(with_p_feasible(*step), search_);
     again.evaluations += solution.evaluations;
-    if (!found(again)) {
-      require_uninterrupted(again);
-      problem_used_ = with_p_feasible(threshold);
+    if (!found(again) || again.termination == Termination::interrupted) {
+      solution.evaluations = again.evaluations;
+      solution.termination = again.termination;
       return false;
     }
     threshold = *step;
+    problem_used_ = with_p_feasible(threshold);
     solution = std::move(again);
-    if (!excludes())
-      surest_ = Candidate{.design = best->design, .score = problem_.model(levels).score[0], .violation = 0};
+    surest_ = Candidate{.design = best->design, .score = score, .violation = 0};
     return true;
   }
 
   /// What the log knows to be feasible stands before what is as likely as the model takes that to be.
   void put_surest_first(std::vector<Candidate>& listed) const {
-    std::erase_if(listed, [&](const Candidate& one) { return one.design.levels == surest_->design.levels; });
     listed.insert(listed.begin(), *surest_);
-    if (listed.size() > options_.count) listed.pop_back();
+    listed = diverse(listed, options_.count, std::max<std::size_t>(options_.diversity, 1));
   }
 
   /// The designs with the smallest value of each metric of the front, which become starts of the search: a population

@@ -238,10 +238,12 @@ std::vector<evaluator::StatedLimit> stated_limits_of(const evaluator::Evaluator&
 
 LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
   for (const evaluator::StatedLimit& stated : stated_limits_of(evaluator)) {
-    const bool named = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
-      return study::known_name(parse_assignment("--max", text).name, evaluator.fact_names()) == stated.fact;
+    const bool is_within = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
+      const Assignment given = parse_assignment("--max", text);
+      return study::known_name(given.name, evaluator.fact_names()) == stated.fact &&
+             number_of("--max", given, given.value) <= stated.most;
     });
-    if (!named) words.max.push_back(fmt::format("{}={}", stated.fact, shortest(stated.most)));
+    if (!is_within) words.max.push_back(fmt::format("{}={}", stated.fact, shortest(stated.most)));
   }
   return words;
 }

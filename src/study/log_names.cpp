@@ -16,6 +16,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/evaluator/noisy.h"
 #include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/short_id.h"
@@ -51,8 +52,9 @@ bool is_word(char c) {
 
 std::string technology_of_evaluator(const std::string& name) {
   if (!name.starts_with(accel::kModelName)) return "";
-  const std::size_t space = name.rfind(' ');
-  return space == std::string::npos ? "" : name.substr(space + 1);
+  const std::string exact = evaluator::parse_evaluator_name(name).exact;
+  const std::size_t space = exact.rfind(' ');
+  return space == std::string::npos ? "" : exact.substr(space + 1);
 }
 
 std::string technology_of_verdict(const std::string& verdict_json) {

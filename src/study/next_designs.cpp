@@ -229,7 +229,7 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
                                         std::string& why) {
   const dataset::Dataset logged = dataset::load_dataset(question.log, selection_of(question, known, limits));
   // Limits that facts decide are kept exactly: a campaign has what its evaluator states among its own.
-  const dataset::Dataset data = question.facts ? within_stated_limits(logged) : logged;
+  const dataset::Dataset data = question.facts ? within_stated_limits(logged, *question.facts) : logged;
   std::optional<surrogate::TrainingPlan> plan;
   try {
     plan = surrogate::plan_training(data, recipe);

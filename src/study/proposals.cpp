@@ -16,6 +16,7 @@
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/evaluator/noisy.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/applications.h"
 #include "hindsight/study/log_names.h"
@@ -33,7 +34,7 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
   const auto found = model.parts().provenance.find("evaluator");
   const std::string asked = accel::evaluator_name(technology);
   if (found == model.parts().provenance.end() || !found->second.starts_with(accel::kModelName)) return;
-  if (found->second == asked) return;
+  if (evaluator::parse_evaluator_name(found->second).exact == asked) return;
   throw Error(
       ErrorKind::incompatible,
       fmt::format("the model learnt from evaluations of '{}', but '{}' is asked for (--technology). Choose that "
@@ -290,6 +291,7 @@ std::optional<FrontShares> shares_of(const ExactFrontTask& exact, const Proposal
 void take_risk(const ProposalRequest& request, const surrogate::Model& model, optimize::ProposeOptions& options) {
   const optimize::ProposeOptions usual = optimize::options_of(request.risk, model);
   options.min_p_feasible = request.min_p_feasible.value_or(usual.min_p_feasible);
+  options.trust_log = !request.min_p_feasible && request.risk != optimize::Risk::safe;
   options.pessimism = request.pessimism.value_or(usual.pessimism);
   options.diversity = request.diversity.value_or(usual.diversity);
   options.portfolio = usual.portfolio;
@@ -301,23 +303,25 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
   return area ? area->value : nullptr;
 }
 
-/// Those of what the user bounds, and of what the evaluator that the model learnt from states besides: where the space
-/// has a derived quantity of that name, it means something else by it. Beyond what is stated no limit is named as a
-/// remedy.
+/// Those of what the user bounds, and of what the evaluator that the model learnt from states besides. Beyond what is
+/// stated no limit is named as a remedy.
 Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator,
                  const DerivedQuantities& derived) {
   Limits limits = resolve_limits(request.limits, model, evaluator, derived);
   const auto rows = model.parts().provenance.find("evaluator");
-  if (!evaluator || rows == model.parts().provenance.end() || rows->second != evaluator->name()) return limits;
+  if (!evaluator || rows == model.parts().provenance.end()) return limits;
+  if (evaluator::parse_evaluator_name(rows->second).exact != evaluator->name()) return limits;
   for (const evaluator::StatedLimit& stated : evaluator->stated_limits()) {
-    if (derived_constraint(derived, stated.fact, stated.most)) continue;
+    // The space file may call a quantity of its own so; the limit then goes by the name of its reason.
+    const bool is_taken = derived_constraint(derived, stated.fact, stated.most).has_value();
     const auto given = std::ranges::find(limits.constraints, stated.fact, &optimize::Constraint::name);
-    if (given != limits.constraints.end()) {
+    if (!is_taken && given != limits.constraints.end()) {
       given->limit = std::min(given->limit, stated.most);
       continue;
     }
     auto constraint = analytic_constraint(evaluator, stated.fact, stated.most);
     if (!constraint) continue;
+    if (is_taken) constraint->name = stated.reason;
     constraint->text = [stated](double value) {
       return value > stated.most ? "" : fmt::format("{} <= {}", stated.fact, shortest(stated.most));
     };

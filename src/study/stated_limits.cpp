@@ -3,57 +3,49 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <utility>
 
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/evaluator/noisy.h"
 #include "hindsight/study/limits.h"
 #include "hindsight/study/log_names.h"
 
 namespace hindsight::study {
-namespace {
-
-/// The built-in model that evaluated the rows; null where another evaluator did, or in a technology that is not here,
-/// which `propose` asks for by its name.
-std::shared_ptr<const evaluator::Evaluator> built_in_of_rows(const dataset::Dataset& data) {
-  const std::string technology = technology_of_evaluator(data.evaluator);
-  if (technology.empty() || !evaluator::describes_accelerator(data.space)) return nullptr;
-  try {
-    const std::string& name = foreign_name(technology, "the technology of the rows", "Name it with --technology");
-    std::shared_ptr<const evaluator::Evaluator> found = evaluator::built_in(data.space, accel::load_technology(name));
-    return found->name() == data.evaluator ? found : nullptr;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::incompatible) throw;
-    return nullptr;
-  }
-}
-
-}  // namespace
-
-std::vector<evaluator::StatedLimit> stated_limits_of(const dataset::Dataset& data) {
-  const auto evaluator = built_in_of_rows(data);
-  return evaluator ? stated_limits_of(*evaluator) : std::vector<evaluator::StatedLimit>();
-}
 
 std::string stated_limits_text(const std::vector<evaluator::StatedLimit>& limits) {
   std::vector<std::string> texts;
-  for (const evaluator::StatedLimit& one : limits)
+  for (const evaluator::StatedLimit& one : limits) {
     texts.push_back(fmt::format("{} <= {}", one.fact, shortest(one.most)));
+  }
   return join(texts, ", ");
 }
 
-dataset::Dataset within_stated_limits(dataset::Dataset data) {
-  const auto evaluator = built_in_of_rows(data);
-  if (!evaluator || data.size() == 0) return data;
-  const std::vector<evaluator::StatedLimit> limits = stated_limits_of(*evaluator);
+std::shared_ptr<const evaluator::Evaluator> built_in_of_rows(const dataset::Dataset& data) {
+  const std::string technology = technology_of_evaluator(data.evaluator);
+  if (technology.empty() || names_a_file(technology) || !evaluator::describes_accelerator(data.space)) return nullptr;
+  const auto noise = evaluator::parse_evaluator_name(data.evaluator).noise;
+  try {
+    auto found = evaluator::built_in(data.space, accel::load_technology(technology));
+    if (noise) found = evaluator::noisy(found, *noise);
+    return sha256_hex(found->definition()) == data.evaluator_definition ? found : nullptr;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return nullptr;  // a technology that only they have, or a space that it knows nothing of
+  }
+}
+
+dataset::Dataset within_stated_limits(dataset::Dataset data, const evaluator::Evaluator& evaluator) {
+  const std::vector<evaluator::StatedLimit> limits = stated_limits_of(evaluator);
+  if (data.size() == 0 || limits.empty()) return data;
   std::vector<std::string> names;
   for (const evaluator::StatedLimit& one : limits) names.push_back(one.fact);
-  if (names.empty()) return data;
   const std::vector<double> facts =
-      evaluator->facts({data.levels.data(), static_cast<std::size_t>(data.levels.size())}, names, 0);
+      evaluator.facts({data.levels.data(), static_cast<std::size_t>(data.levels.size())}, names);
   std::vector<std::size_t> within;
   for (std::size_t i = 0; i < data.size(); ++i) {
     bool is_within = true;
@@ -61,6 +53,11 @@ dataset::Dataset within_stated_limits(dataset::Dataset data) {
     if (is_within) within.push_back(i);
   }
   return within.size() == data.size() ? std::move(data) : data.subset(within).without_unused_reasons();
+}
+
+dataset::Dataset within_stated_limits(dataset::Dataset data) {
+  const auto evaluator = built_in_of_rows(data);
+  return evaluator ? within_stated_limits(std::move(data), *evaluator) : std::move(data);
 }
 
 }  // namespace hindsight::study

@@ -7,6 +7,9 @@
 namespace hindsight::app::test {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::Not;
+
 TEST_F(Learn, PredictionsAreLiftedToWhatIsPossibleUnlessAskedNotTo) {
   const auto lifted = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"propose", "--model", "edge-any", "--aggregate", "mean", "--workloads",
@@ -70,6 +73,51 @@ TEST_F(Learn, TheShippedModelKnowsThatNoChipOfTheClassRunsWhisper) {
   expect_one_line_error(none, 3, "likely to be feasible: p_feasible reaches");
 }
 
+TEST_F(Learn, WhatProposalsKeepExactlyIsNotLearnt) {
+  const auto swept = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"sweep", "--workloads",  "m6",    "--samples", "1500",
+                                   "--max", "area_mm2=100", "--log", file(name),  "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    ASSERT_EQ(hindsight(words).exit_code, 0);
+  };
+  const auto trained = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"train",        "--log",   file(name), "--out",    file(name + ".safetensors"),
+                                   "--recipe",     "margins", "--set",    "steps=50", "--set",
+                                   "final_steps=5"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  const std::string left_out =
+      "are left out: their designs are beyond area_mm2 <= 858, peak_power_w <= 2.5, which `propose` "
+      "keeps exactly";
+  swept("exact.sqlite", {});
+  swept("noisy.sqlite", {"--noise", "0.05"});
+  for (const std::string name : {"exact.sqlite", "noisy.sqlite"}) {
+    const Outcome outcome = trained(name, {});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(left_out));
+    const std::string model_file = file(name + ".safetensors");
+    const Json model = Json::parse(hindsight({"model", "show", model_file, "--json"}).out);
+    EXPECT_EQ(model.at("provenance").at("learned_within"), "area_mm2 <= 858, peak_power_w <= 2.5");
+    EXPECT_THAT(model.at("reasons").dump(), Not(HasSubstr("cooling")));
+    const Outcome proposed = hindsight({"propose", "--model", model_file, "--workload", "m6", "--evaluations", "2000",
+                                        "--min-feasible", "0", "--json"});
+    ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+    EXPECT_EQ(Json::parse(proposed.out).at("limits").at("peak_power_w").at("limit"), 2.5) << name;
+    const Outcome scored = hindsight({"model", "score", model_file, "--log", file(name)});
+    ASSERT_EQ(scored.exit_code, 0) << scored.err;
+    EXPECT_THAT(scored.err, HasSubstr(left_out));
+  }
+  const std::string none =
+      "are of designs beyond area_mm2 <= 858, peak_power_w <= 2.5, which no proposal may be. Log "
+      "designs within: hindsight sweep --max area_mm2=858 --max peak_power_w=2.5";
+  expect_one_line_error(trained("exact.sqlite", {"--where", "peak_power_w>2.5"}), 2, none);
+  expect_one_line_error(hindsight({"train", "--log", file("exact.sqlite"), "--out", file("b.safetensors"), "--where",
+                                   "peak_power_w>2.5"}),
+                        2, none);
+  expect_one_line_error(hindsight({"backtest", "--log", file("exact.sqlite"), "--where", "peak_power_w>2.5"}), 2, none);
+}
+
 TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfCampaigns) {
   const auto hottest = [&](const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> campaign{"campaign", "--workloads", "m6",      "--rounds", "1",
@@ -84,7 +132,8 @@ TEST_F(Learn, TheWattsOfTheCoolingClassAreALimitOfCampaigns) {
         .get<double>();
   };
   EXPECT_LE(hottest("class.sqlite", {}), 2.5);
-  EXPECT_GT(hottest("stated.sqlite", {"--max", "peak_power_w=1000"}), 2.5);
+  EXPECT_LE(hottest("wider.sqlite", {"--max", "peak_power_w=1000"}), 2.5) << "no chip of the class can have more";
+  EXPECT_LE(hottest("tighter.sqlite", {"--max", "peak_power_w=1.5"}), 1.5);
 }
 
 }  // namespace

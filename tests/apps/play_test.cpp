@@ -349,7 +349,7 @@ TEST_F(PlayScores, TakeWhatProposeWrites) {
   const std::string proposed = file("proposed.csv");
   const Outcome outcome = hindsight({"propose", "--workload", "m4", "--max", "area_mm2=27", "--top", "3",
                                      "--evaluations", "2000", "--threads", "1", "--csv", proposed});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   ASSERT_THAT(read_file(proposed), HasSubstr("rank")) << "or it is no table of more than designs";
   const Json json = score("single/m4", proposed);
   EXPECT_EQ(json.at("proposals").size(), 3U);

@@ -248,6 +248,22 @@ TEST(Noisy, ScattersWhatIsMeasuredAndNothingElse) {
   EXPECT_LE(std::abs(products / count) / 0.01, bound) << "latency and energy scatter apart";
 }
 
+TEST(Noisy, ItsNameSaysWhatItIsTheNoiseOf) {
+  const auto exact = built_in(space::load_space("tiny"), accel::load_technology("22nm"));
+  for (const double sigma : {0.05, 1e-7, 1.0}) {
+    const EvaluatorName name = parse_evaluator_name(noisy(exact, {.sigma = sigma, .seed = 12})->name());
+    EXPECT_EQ(name.exact, exact->name());
+    ASSERT_TRUE(name.noise);
+    EXPECT_EQ(name.noise->sigma, sigma);
+    EXPECT_EQ(name.noise->seed, 12U);
+  }
+  for (const char* other : {"", "a", "a noise 0.1", "a noise 2 seed 1", "a noise 0 seed 1", "a noise 0.1 seed -1",
+                            "a noise x seed 1", "a seed 1 noise 0.1", "a noise 0.1 seed 1 "}) {
+    EXPECT_EQ(parse_evaluator_name(other).exact, other);
+    EXPECT_FALSE(parse_evaluator_name(other).noise) << other;
+  }
+}
+
 TEST(Noisy, IsAFunctionOfSeedDesignAndWorkload) {
   const auto exact = tiny();
   const auto levels = levels_of(exact->space(), 0, *exact->space().size());

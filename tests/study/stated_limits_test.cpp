@@ -8,6 +8,8 @@
 
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/evaluator/noisy.h"
+#include "hindsight/study/limits.h"
 #include "sweep/sweep_fixture.h"
 
 namespace hindsight::study {
@@ -20,10 +22,12 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 /// Rows of 1,500 random designs of at most 100 mm2 and of any watts, on two networks.
-dataset::Dataset swept(const std::string& technology, const std::vector<dataset::Condition>& where = {}) {
+dataset::Dataset swept(const std::string& technology, const std::vector<dataset::Condition>& where = {},
+                       double noise = 0) {
   const TemporaryFolder folder;
   sweep::SweepOptions options = sweep::test::options(folder / "log.sqlite", 1500);
   options.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology(technology));
+  if (noise > 0) options.evaluator = evaluator::noisy(options.evaluator, {.sigma = noise});
   options.networks = {workload::load_network("m4"), workload::load_network("t_rnn_enc")};
   sweep::add_limit("area_mm2=100", options);
   (void)sweep::run_sweep(options);
@@ -33,11 +37,16 @@ dataset::Dataset swept(const std::string& technology, const std::vector<dataset:
   return dataset::load_dataset(options.log, selection);
 }
 
+std::string stated_text(const dataset::Dataset& data) {
+  const auto evaluator = built_in_of_rows(data);
+  return evaluator ? stated_limits_text(stated_limits_of(*evaluator)) : "no built-in model";
+}
+
 TEST(StatedLimits, RowsBeyondThemAreThoseOfTheirReasonsAlone) {
   const dataset::Dataset all = swept("22nm-silicon");
   const dataset::Dataset within = within_stated_limits(all);
   ASSERT_THAT(all.reason_names, IsSupersetOf({"cooling", "no_mapping"}));
-  EXPECT_EQ(stated_limits_text(stated_limits_of(all)), "area_mm2 <= 858, peak_power_w <= 2.5");
+  EXPECT_EQ(stated_text(all), "area_mm2 <= 858, peak_power_w <= 2.5");
   std::vector<std::int64_t> expected;
   for (std::size_t i = 0; i < all.size(); ++i) {
     bool beyond = false;
@@ -65,19 +74,38 @@ TEST(StatedLimits, LeaveWhatALogWithoutSuchDesignsTeaches) {
 
 TEST(StatedLimits, OfAnotherClassAreItsOwn) {
   const dataset::Dataset all = swept("22nm-silicon@phone");
-  EXPECT_EQ(stated_limits_text(stated_limits_of(all)), "area_mm2 <= 858, peak_power_w <= 3");
+  EXPECT_EQ(stated_text(all), "area_mm2 <= 858, peak_power_w <= 3");
   EXPECT_LT(within_stated_limits(all).size(), all.size());
 }
 
+TEST(StatedLimits, AreThoseOfNoisyRowsToo) {
+  const dataset::Dataset all = swept("22nm-silicon", {}, 0.05);
+  EXPECT_EQ(stated_text(all), "area_mm2 <= 858, peak_power_w <= 2.5");
+  EXPECT_EQ(within_stated_limits(all).size(), within_stated_limits(swept("22nm-silicon")).size());
+}
+
 TEST(StatedLimits, OfAnEvaluatorThatStatesNothingTakeNoRow) {
-  dataset::Dataset older = swept("22nm");
-  EXPECT_THAT(stated_limits_of(older), SizeIs(0));
+  const dataset::Dataset older = swept("22nm");
+  EXPECT_EQ(stated_text(older), "");
   EXPECT_EQ(within_stated_limits(older).size(), older.size());
-  dataset::Dataset all = swept("22nm-silicon");
-  for (const char* name : {"their simulator", "hindsight-accel/unheard", "hindsight-accel//etc/passwd", ""}) {
-    all.evaluator = name;
-    EXPECT_EQ(within_stated_limits(all).size(), all.size()) << name;
+}
+
+TEST(StatedLimits, OfWhatIsNotHereTakeNoRow) {
+  const dataset::Dataset all = swept("22nm-silicon");
+  ASSERT_TRUE(built_in_of_rows(all));
+  ASSERT_LT(within_stated_limits(all).size(), all.size());
+  const auto takes_none = [&](const auto& change) {
+    dataset::Dataset other = all;
+    change(other);
+    EXPECT_FALSE(built_in_of_rows(other));
+    return within_stated_limits(other).size() == all.size();
+  };
+  for (const char* name : {"their simulator", "", "hindsight-accel 2 unheard", "hindsight-accel 2 /etc/passwd"}) {
+    EXPECT_TRUE(takes_none([&](dataset::Dataset& other) { other.evaluator = name; })) << name;
   }
+  // Another release, or a technology of a file, that goes by the same name.
+  EXPECT_TRUE(takes_none([](dataset::Dataset& other) { other.evaluator_definition.front() ^= 1; }));
+  EXPECT_TRUE(takes_none([](dataset::Dataset& other) { other.evaluator += " noise 0.05 seed 1"; }));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "hindsight/evaluator/evaluator.h"
 
@@ -22,5 +24,13 @@ inline constexpr double kMostNoise = 1;
 /// the same answer, in any order and on any number of threads. The median of the factors is 1. Requires: 0 < sigma <=
 /// kMostNoise.
 [[nodiscard]] std::shared_ptr<const Evaluator> noisy(std::shared_ptr<const Evaluator> exact, Noise noise);
+
+/// The name of an evaluator taken apart: "NAME noise 0.05 seed 1" is that of noisy(NAME, {0.05, 1}), any other that of
+/// an exact one.
+struct EvaluatorName {
+  std::string exact;
+  std::optional<Noise> noise;
+};
+[[nodiscard]] EvaluatorName parse_evaluator_name(const std::string& name);
 
 }  // namespace hindsight::evaluator

@@ -72,6 +72,9 @@ struct ProposeOptions {
   /// Start points and distance to the nearest logged design; of a front also what counts beside predictions, see
   /// propose(): for that its labels must be those that the front and the limits are about.
   const dataset::Dataset* logged = nullptr;
+  /// Where the model prefers the best design of `logged` to all that reach min_p_feasible, this is lowered to what that
+  /// design reaches, and it stands first. Not with learned limits, an exact search, only_new or never.
+  bool trust_log = false;
   bool only_new = false;             ///< no design of `logged`, whatever application it was logged for
   std::vector<space::Design> never;  ///< these are not proposed either
   unsigned threads = 0;
@@ -126,12 +129,12 @@ struct LogBesideFront {
   std::vector<double> errors_before = {}, errors_after = {};
 };
 struct ProposeResult {
-  std::vector<Proposal> proposals;  ///< best first; a front by its first metric
+  std::vector<Proposal> proposals;  ///< best first, but for relaxed_by_log; a front by its first metric
   std::size_t front_size = 0;       ///< non-dominated designs found, of which the proposals are representatives()
   std::optional<LogBesideFront> log_beside = {};  ///< of a front, where the log has its metrics of any such design
   Solution solution;
   double min_p_feasible_used = 0.5;
-  /// It was lowered to what the log's best design has, which the model took for better than all that are likelier.
+  /// It was lowered to what the log's best design has (ProposeOptions::trust_log), which stands first.
   bool relaxed_by_log = false;
 };
 /// The smallest p_feasible of proposals where a user names none. Where feasibility was learned by how far limits are

@@ -36,7 +36,7 @@ using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 /// something else. A limit that a design alone decides is known exactly.
 [[nodiscard]] std::vector<evaluator::StatedLimit> stated_limits_of(const evaluator::Evaluator& evaluator);
 
-/// The words with stated_limits_of(evaluator) among --max, those that no word names already.
+/// The words with stated_limits_of(evaluator) among --max, those that no word is within already.
 [[nodiscard]] LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
 
 struct Limits {

@@ -33,7 +33,7 @@ namespace hindsight::study {
 /// rows, those that its proposals were verified with, and without these all that the log has rows of. Empty: no row is
 /// of the built-in model.
 [[nodiscard]] std::vector<std::string> technologies_of(const log::Log& log, const std::string& text_id);
-/// That of an evaluator by its name in a log; "" where it is no built-in model.
+/// That of an evaluator by its name in a log, with noise or without; "" where it is no built-in model.
 [[nodiscard]] std::string technology_of_evaluator(const std::string& name);
 /// That a proposal was verified with, by its verdict in a log; "" where the verdict says none.
 [[nodiscard]] std::string technology_of_verdict(const std::string& verdict_json);

@@ -2,6 +2,7 @@
 /// so that a surrogate need not know which designs are beyond it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,17 @@
 
 namespace hindsight::study {
 
-/// What evaluated the rows states, as far as the program knows it: the built-in model in a technology that is there.
-/// None of any other evaluator, and none of what the space itself means something else by.
-[[nodiscard]] std::vector<evaluator::StatedLimit> stated_limits_of(const dataset::Dataset& data);
-
 /// "area_mm2 <= 858, peak_power_w <= 2.5".
 [[nodiscard]] std::string stated_limits_text(const std::vector<evaluator::StatedLimit>& limits);
 
-/// The rows whose designs are within stated_limits_of(data), with all applications, and without the reasons that no row
-/// of these has. Their facts are asked (evaluator::Count::facts), nothing is evaluated.
+/// The built-in model that evaluated the rows, with noise or without: one whose definition this program has, by the
+/// name of its technology. Null where another evaluator did, another release, or a technology of a file.
+[[nodiscard]] std::shared_ptr<const evaluator::Evaluator> built_in_of_rows(const dataset::Dataset& data);
+
+/// The rows whose designs are within stated_limits_of(evaluator), with all applications, and without the reasons that
+/// no row of these has. Their facts are asked (evaluator::Count::facts), nothing is evaluated.
+[[nodiscard]] dataset::Dataset within_stated_limits(dataset::Dataset data, const evaluator::Evaluator& evaluator);
+/// The same by built_in_of_rows(data); all rows where it is null.
 [[nodiscard]] dataset::Dataset within_stated_limits(dataset::Dataset data);
 
 }  // namespace hindsight::study
