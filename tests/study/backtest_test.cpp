@@ -125,6 +125,42 @@ TEST(Backtest, TellsWhoLearnsFromWhoDoesNot) {
   EXPECT_EQ(result.rows, 800U);
 }
 
+TEST(Backtest, OfRecipesThatFareAlikeTheFirstIsTaken) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  surrogate::Recipe slower = named("margins");
+  slower.name = "slower";
+  slower.learning_rate *= 0.8;
+  BacktestOptions options;
+  const auto result_of = [&](bool turned) {
+    options.candidates = {named("margins"), slower};
+    if (turned) std::swap(options.candidates[0], options.candidates[1]);
+    return backtest(cliff(), options);
+  };
+  // Short trainings until the two differ, but by little.
+  for (const double effort : {0.15, 0.1, 0.05, 0.02, 0.01, 0.2}) {
+    options.effort = effort;
+    const BacktestResult one = result_of(false);
+    const double difference = std::abs(one.candidates[0].loss - one.candidates[1].loss);
+    if (difference == 0 || difference > 0.025) continue;
+    EXPECT_EQ(one.chosen, 0U);
+    EXPECT_EQ(result_of(true).chosen, 0U) << "one of them has the smaller loss in both orders";
+    return;
+  }
+  FAIL() << "no two trainings that differ by little";
+}
+
+TEST(Backtest, WhatCannotBeBuiltCountsThreeAmongTheFirstFour) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  BacktestOptions options;
+  options.candidates = {named("plain")};
+  options.hidings = {Hiding::best_half};
+  options.min_p_feasible = 0;  // what the objective likes best, beyond the cliff
+  const Backtest test = backtest(cliff(true), options).candidates.front();
+  const BacktestScore& score = test.scores.front();
+  ASSERT_EQ(score.infeasible_firsts, score.applications);
+  EXPECT_NEAR(test.loss, (std::log(3.0) + std::log(score.best_regret)) / 2, 1e-9);
+}
+
 TEST(Backtest, IsTheSameAgainAndAsksNoSimulator) {
   if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   BacktestOptions options;

@@ -56,7 +56,8 @@ struct Backtest {
   std::vector<BacktestScore> scores;  ///< one per way of hiding
   std::string failure;                ///< why the recipe could not be trained on the rest; empty where it could
   std::string veto;                   ///< why it is not chosen whatever its regret; empty: it may be
-  /// Mean logarithm of both regrets over the ways of hiding, a first choice that cannot be built as a regret of 3.
+  /// Over applications and ways of hiding the mean of two logarithms: that of the regret of its first four choices
+  /// (mean of theirs, one that cannot be built as a regret of 3), and that of best_regret.
   double loss = 0;
 };
 struct BacktestOptions {
@@ -72,8 +73,9 @@ struct BacktestOptions {
   surrogate::TrialSharing sharing = {};                                 ///< a trial: a candidate under a way of hiding
 };
 struct BacktestResult {
-  std::vector<Backtest> candidates;    ///< in the order given
-  std::size_t chosen = 0;              ///< smallest loss of those without a veto, or of all when there is none
+  std::vector<Backtest> candidates;  ///< in the order given
+  /// Of those without a veto, or of all when there is none, the first whose loss is within 0.03 of the smallest.
+  std::size_t chosen = 0;
   std::size_t rows = 0, feasible = 0;  ///< that took part
   std::vector<std::string> remarks;    ///< sentences on what the log cannot tell
   double seconds = 0;

@@ -112,8 +112,8 @@ using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// Every predicted value is above that of the log's best design, which meets the same limits.
 [[nodiscard]] bool all_worse_than_log(const Proposals& proposals);
 
-/// Why proposal `index` is in the list: "best", "the log's best" (first where the log lowered the threshold), "next best",
-/// or "another pes_x": the best one whose value of that parameter differs from the first one's.
+/// Why proposal `index` is in the list: "best", "the log's best" (first where the log lowered the threshold), "next
+/// best", or "another pes_x": the best one whose value of that parameter differs from the first one's.
 [[nodiscard]] std::string why(const Proposals& proposals, std::size_t index);
 
 /// The derived quantities that no limit names, which have values of their own among the constraints.
