@@ -37,8 +37,8 @@ constexpr std::size_t kFirstChoices = 4;
 /// the same tables the loss of one recipe varies by 0.05 from seed to seed.
 constexpr double kLuck = 0.03;
 /// [chosen] A recipe whose recall is below this share of the best one's hides what is looked for: conservative ones
-/// keep 7 to 23 % of the hidden half of measured tables, others 58 to 66 %. Of a hundred hidden rows a recall is known to a
-/// tenth of itself, so that a share near 1 would tell nothing.
+/// keep 7 to 23 % of the hidden half of measured tables, others 58 to 66 %. Of a hundred hidden rows a recall is known
+/// to a tenth of itself, so that a share near 1 would tell nothing.
 constexpr double kLeastRecall = 0.6;
 /// [chosen] More infeasible choices than the safest candidate by this share are too many.
 constexpr double kMoreInfeasible = 0.05;
