@@ -74,7 +74,7 @@ struct BacktestOptions {
 };
 struct BacktestResult {
   std::vector<Backtest> candidates;  ///< in the order given
-  /// Of those without a veto, or of all when there is none, the first whose loss is within 0.03 of the smallest.
+  /// Of those without a veto, or of all when there is none, the first whose loss is within 0.1 of the smallest.
   std::size_t chosen = 0;
   std::size_t rows = 0, feasible = 0;  ///< that took part
   std::vector<std::string> remarks;    ///< sentences on what the log cannot tell
