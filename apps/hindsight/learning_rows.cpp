@@ -95,8 +95,8 @@ dataset::Dataset learnable_rows(dataset::Dataset data, bool quiet) {
   const std::size_t left_out = read - within.size();
   const std::string limits = study::stated_limits_text(study::stated_limits_of(*evaluator));
   if (within.size() == 0) {
-    throw Error(ErrorKind::usage, fmt::format("all {} are of designs beyond {}, which no proposal may be. Log designs "
-                                              "within: hindsight sweep {}",
+    throw Error(ErrorKind::usage, fmt::format("all {} are of designs beyond {}, which no proposal may be. Sweep "
+                                              "again with {}",
                                               counted(read, "row"), limits, stated_max(*evaluator)));
   }
   if (left_out > 0 && !quiet) {

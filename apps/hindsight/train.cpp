@@ -114,7 +114,7 @@ dataset::Dataset without_applications(const dataset::Dataset& data, const std::v
     const std::string& own = data.contexts[static_cast<std::size_t>(data.context[i])].name;
     if (std::ranges::find(names, own) == names.end()) rows.push_back(i);
   }
-  if (rows.empty() && !names.empty()) {
+  if (rows.empty()) {
     throw Error(ErrorKind::usage, "--hold-out: nothing is left to choose a recipe by. Hold fewer workloads out");
   }
   return data.subset(rows).without_empty_contexts();

@@ -176,6 +176,13 @@ class Tally {
     return range > 0 ? (value - application.best) / range : 0;
   }
 
+  /// Whether `propose` would take the row for likely enough.
+  static bool is_likely(const surrogate::EnsemblePrediction& prediction, std::size_t row, double pessimism,
+                        double threshold) {
+    const auto i = static_cast<Eigen::Index>(row);
+    return prediction.p_feasible[i] - pessimism * prediction.p_spread[i] >= threshold;
+  }
+
   /// Mean over kFirstChoices rows: those of the best pessimistic scores among the likely enough, or, where nothing is
   /// and the threshold was lowered, the first of `rows`, which were chosen. One that cannot be built counts as
   /// kInfeasibleRegret, none chosen as the worst there is.
@@ -184,22 +191,21 @@ class Tally {
     std::vector<std::pair<double, std::size_t>> likely;
     for (std::size_t i = 0; i < application.rows.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
-      const bool passes = prediction.p_feasible[row] - pessimism * prediction.p_spread[row] >= threshold;
-      if (passes) likely.emplace_back(prediction.score[row] + pessimism * prediction.spread[row], i);
+      if (!is_likely(prediction, i, pessimism, threshold)) continue;
+      likely.emplace_back(prediction.score[row] + pessimism * prediction.spread[row], i);
     }
     std::sort(likely.begin(), likely.end());
-    for (std::size_t k = 0; k < std::min(kFirstChoices, likely.size()); ++k) {
-      if (k < rows.size()) rows[k] = likely[k].second;
-    }
-    const std::size_t count = std::min(kFirstChoices, rows.size());
-    if (count == 0) return std::max(regret(application.worst, application), std::log(kInfeasibleRegret));
+    if (!likely.empty()) rows.clear();
+    for (const auto& [score, row] : likely) rows.push_back(row);
+    if (rows.empty()) return std::max(regret(application.worst, application), std::log(kInfeasibleRegret));
+    rows.resize(std::min(kFirstChoices, rows.size()));
     double sum = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      const bool can_be_built = application.rows.feasible[rows[k]];
-      sum += can_be_built ? regret(application.rows.objective[static_cast<Eigen::Index>(rows[k])], application)
+    for (const std::size_t row : rows) {
+      const bool can_be_built = application.rows.feasible[row];
+      sum += can_be_built ? regret(application.rows.objective[static_cast<Eigen::Index>(row)], application)
                           : std::log(kInfeasibleRegret);
     }
-    return sum / static_cast<double>(count);
+    return sum / static_cast<double>(rows.size());
   }
 
   void look_at_danger(const Application& application, const surrogate::EnsemblePrediction& prediction) {
@@ -219,9 +225,8 @@ class Tally {
                       double threshold) {
     for (std::size_t i = 0; i < application.rows.size(); ++i) {
       if (!application.rows.feasible[i]) continue;
-      const auto row = static_cast<Eigen::Index>(i);
       ++good_;
-      recalled_ += prediction.p_feasible[row] - pessimism * prediction.p_spread[row] >= threshold ? 1 : 0;
+      recalled_ += is_likely(prediction, i, pessimism, threshold) ? 1 : 0;
     }
   }
 

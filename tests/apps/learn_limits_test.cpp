@@ -109,8 +109,8 @@ TEST_F(Learn, WhatProposalsKeepExactlyIsNotLearnt) {
     EXPECT_THAT(scored.err, HasSubstr(left_out));
   }
   const std::string none =
-      "are of designs beyond area_mm2 <= 858, peak_power_w <= 2.5, which no proposal may be. Log "
-      "designs within: hindsight sweep --max area_mm2=858 --max peak_power_w=2.5";
+      "are of designs beyond area_mm2 <= 858, peak_power_w <= 2.5, which no proposal may be. Sweep "
+      "again with --max area_mm2=858 --max peak_power_w=2.5";
   expect_one_line_error(trained("exact.sqlite", {"--where", "peak_power_w>2.5"}), 2, none);
   expect_one_line_error(hindsight({"train", "--log", file("exact.sqlite"), "--out", file("b.safetensors"), "--where",
                                    "peak_power_w>2.5"}),

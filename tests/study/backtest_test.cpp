@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/surrogate/learner_library.h"
+#include "tolerances.h"
 
 namespace hindsight::study {
 namespace {
@@ -158,7 +159,7 @@ TEST(Backtest, WhatCannotBeBuiltCountsThreeAmongTheFirstFour) {
   const Backtest test = backtest(cliff(true), options).candidates.front();
   const BacktestScore& score = test.scores.front();
   ASSERT_EQ(score.infeasible_firsts, score.applications);
-  EXPECT_NEAR(test.loss, (std::log(3.0) + std::log(score.best_regret)) / 2, 1e-9);
+  EXPECT_NEAR(test.loss, (std::log(3.0) + std::log(score.best_regret)) / 2, hindsight::test::kRounding);
 }
 
 TEST(Backtest, IsTheSameAgainAndAsksNoSimulator) {
