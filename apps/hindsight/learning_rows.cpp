@@ -84,6 +84,10 @@ dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection
     for (const std::string& text : report::take_over_texts(united)) remark(text);
   }
   united.data = learnable_rows(std::move(united.data), quiet);
+  if (united.data.reason_rows && !quiet) {
+    remark(fmt::format("recipes that learn margins take other reasons from {} of these",
+                       with_commas(united.data.reason_rows->size())));
+  }
   return united;
 }
 

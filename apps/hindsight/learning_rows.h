@@ -27,7 +27,8 @@ struct LearningRows {
 };
 void add_learning_rows(CLI::App& verb, LearningRows& rows);
 
-/// The learnable_rows() of all logs; says what was taken over from older spaces, unless `quiet`.
+/// The learnable_rows() of all logs; says what was taken over from older spaces, and what the others teach, unless
+/// `quiet`.
 [[nodiscard]] dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection& selection,
                                             const Provenance& provenance, bool quiet);
 
@@ -36,7 +37,8 @@ void add_learning_rows(CLI::App& verb, LearningRows& rows);
 [[nodiscard]] dataset::Dataset learnable_rows(dataset::Dataset data, bool quiet);
 /// The fact of a model's card that says it.
 inline constexpr const char* kLearntWithin = "learned_within";
-/// Beyond what a model of such rows knows nothing, for its card: "area_mm2 <= 858, ..."; nothing where all is learnt.
+/// Within what the whole rows are that a model learns from, for its card: "area_mm2 <= 858, ..."; nothing where all
+/// are.
 [[nodiscard]] std::string learnt_within(const dataset::Dataset& data);
 
 /// The names in a list; nothing for all of the log.

@@ -36,6 +36,10 @@ surrogate::Model with_learning_facts(const surrogate::Model& model, const Learni
   if (!unseen.empty()) parts.provenance[surrogate::kUnseenLevels] = join(unseen, ",");
   const std::string within = learnt_within(data);
   if (!within.empty()) parts.provenance[kLearntWithin] = within;
+  const std::string& method = parts.provenance.at("method");
+  if (data.reason_rows && (method == "margins" || method == "layers")) {
+    parts.provenance["reason_rows"] = std::to_string(data.reason_rows->size());
+  }
   return surrogate::Model(std::move(parts));
 }
 

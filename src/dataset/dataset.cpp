@@ -88,6 +88,40 @@ std::vector<ObjectiveRange> objective_ranges(const Dataset& data) {
 
 }  // namespace
 
+ReasonRows ReasonRows::subset(const std::vector<std::size_t>& rows) const {
+  ReasonRows result{.levels = {}, .context = {}, .missed = {}, .kept = {}, .evaluation_id = {}};
+  std::vector<Eigen::Index> places;
+  for (const std::size_t row : rows) {
+    HINDSIGHT_EXPECT(row < size());
+    places.push_back(static_cast<Eigen::Index>(row));
+    result.context.push_back(context[row]);
+    result.missed.push_back(missed[row]);
+    result.kept.push_back(kept[row]);
+    result.evaluation_id.push_back(evaluation_id[row]);
+  }
+  result.levels = levels(places, Eigen::all);
+  if (margins.cols() > 0) result.margins = margins(places, Eigen::all);
+  return result;
+}
+
+std::shared_ptr<const ReasonRows> shared(ReasonRows rows) {
+  return rows.size() == 0 ? nullptr : std::make_shared<const ReasonRows>(std::move(rows));
+}
+
+namespace {
+
+/// Those of the contexts that `has` says.
+std::shared_ptr<const ReasonRows> of_contexts(const std::shared_ptr<const ReasonRows>& rows,
+                                              const std::vector<bool>& has) {
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    if (has[static_cast<std::size_t>(rows->context[i])]) taken.push_back(i);
+  }
+  return taken.size() == rows->size() ? rows : shared(rows->subset(taken));
+}
+
+}  // namespace
+
 std::size_t Dataset::feasible_count() const {
   return static_cast<std::size_t>(std::count(feasible.begin(), feasible.end(), true));
 }
@@ -125,6 +159,11 @@ Dataset Dataset::subset(const std::vector<std::size_t>& rows) const {
     result.reasons.push_back(reasons[from]);
     result.evaluation_id.push_back(evaluation_id[from]);
   }
+  if (reason_rows) {
+    std::vector<bool> has(contexts.size(), false);
+    for (const std::int32_t one : result.context) has[static_cast<std::size_t>(one)] = true;
+    result.reason_rows = of_contexts(reason_rows, has);
+  }
   return result;
 }
 
@@ -139,12 +178,25 @@ Dataset Dataset::without_empty_contexts() const {
     result.contexts.push_back(contexts[c]);
   }
   for (std::int32_t& one : result.context) one = number[static_cast<std::size_t>(one)];
+  if (!reason_rows) return result;
+  std::vector<bool> has;
+  for (const std::int32_t one : number) has.push_back(one >= 0);
+  if (const auto own = of_contexts(reason_rows, has)) {
+    ReasonRows renumbered = *own;
+    for (std::int32_t& one : renumbered.context) one = number[static_cast<std::size_t>(one)];
+    result.reason_rows = shared(std::move(renumbered));
+  } else {
+    result.reason_rows = nullptr;
+  }
   return result;
 }
 
 Dataset Dataset::without_unused_reasons() const {
   std::uint64_t used = 0;
   for (const std::uint64_t bits : reasons) used |= bits;
+  if (reason_rows) {
+    for (const std::uint64_t bits : reason_rows->missed) used |= bits;
+  }
   Dataset result = *this;
   result.reason_names.clear();
   std::vector<Eigen::Index> kept;
@@ -153,13 +205,23 @@ Dataset Dataset::without_unused_reasons() const {
     kept.push_back(static_cast<Eigen::Index>(bit));
     result.reason_names.push_back(reason_names[bit]);
   }
-  for (std::size_t i = 0; i < size(); ++i) {
-    result.reasons[i] = 0;
-    for (std::size_t bit = 0; bit < kept.size(); ++bit) {
-      result.reasons[i] |= (reasons[i] >> static_cast<std::uint64_t>(kept[bit]) & 1U) << bit;
+  const auto move_bits = [&](std::vector<std::uint64_t>& all) {
+    for (std::uint64_t& bits : all) {
+      std::uint64_t moved = 0;
+      for (std::size_t bit = 0; bit < kept.size(); ++bit) {
+        moved |= (bits >> static_cast<std::uint64_t>(kept[bit]) & 1U) << bit;
+      }
+      bits = moved;
     }
-  }
+  };
+  move_bits(result.reasons);
   if (margins.cols() > 0) result.margins = Eigen::MatrixXf(margins(Eigen::all, kept));
+  if (!reason_rows) return result;
+  ReasonRows taken = *reason_rows;
+  move_bits(taken.missed);
+  move_bits(taken.kept);
+  if (taken.margins.cols() > 0) taken.margins = Eigen::MatrixXf(reason_rows->margins(Eigen::all, kept));
+  result.reason_rows = shared(std::move(taken));
   return result;
 }
 
@@ -188,6 +250,17 @@ std::string Dataset::content_hash() const {
   text.add(objective);
   text.add(constraints);
   if (margins.cols() > 0) text.add(margins.cast<double>().eval());
+  if (reason_rows) {
+    text.add(std::string("reason rows"));
+    text.add(reason_rows->levels);
+    for (std::size_t i = 0; i < reason_rows->size(); ++i) {
+      text.add(static_cast<std::uint64_t>(reason_rows->context[i]));
+      text.add(reason_rows->missed[i]);
+      text.add(reason_rows->kept[i]);
+      text.add(static_cast<std::uint64_t>(reason_rows->evaluation_id[i]));
+    }
+    text.add(reason_rows->margins.cast<double>().eval());
+  }
   return sha256_hex(text.bytes());
 }
 

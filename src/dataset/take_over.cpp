@@ -243,6 +243,7 @@ Dataset take_over(const Dataset& data, const space::DesignSpace& space, const st
 }
 
 void add_rows(const Dataset& more, const std::string& logs, UnitedRows& united) {
+  HINDSIGHT_EXPECT(!more.reason_rows && !united.data.reason_rows);
   Dataset& data = united.data;
   if (data.evaluator != more.evaluator || data.evaluator_definition != more.evaluator_definition) {
     refuse(logs,

@@ -236,16 +236,27 @@ class Tally {
   std::vector<double> ratios_;
 };
 
+/// `count` of `of` rows, ascending.
+std::vector<std::size_t> drawn_rows(std::size_t of, std::size_t count, std::uint64_t seed, const char* stream) {
+  std::vector<std::size_t> rows(of);
+  std::iota(rows.begin(), rows.end(), 0U);
+  draw_first(rows, count, RandomStream(seed, stream));
+  rows.resize(count);
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
 /// At most `count` rows, a seeded sample.
 dataset::Dataset sampled(const dataset::Dataset& data, std::size_t count, std::uint64_t seed) {
   if (data.size() <= count) return data;
-  std::vector<std::size_t> rows(data.size());
-  std::iota(rows.begin(), rows.end(), 0U);
-  const RandomStream stream(seed, "backtest rows");
-  draw_first(rows, count, stream);
-  rows.resize(count);
-  std::sort(rows.begin(), rows.end());
-  return data.subset(rows).without_empty_contexts();
+  const std::vector<std::size_t> rows = drawn_rows(data.size(), count, seed, "backtest rows");
+  dataset::Dataset taken = data.subset(rows).without_empty_contexts();
+  if (taken.reason_rows) {  // by the same share
+    const std::size_t all = taken.reason_rows->size();
+    const std::size_t some = std::max<std::size_t>(all * count / data.size(), 1);
+    taken.reason_rows = dataset::shared(taken.reason_rows->subset(drawn_rows(all, some, seed, "backtest reason rows")));
+  }
+  return taken;
 }
 
 /// Without the applications that no row is feasible for, which but the method `layers` cannot learn.
@@ -289,6 +300,7 @@ std::vector<Part> parts_of(const dataset::Dataset& data, const BacktestOptions& 
     Part part{.hiding = hiding,
               .rest = data.subset(rows.train),
               .applications = scored_applications(data.subset(rows.hidden), options.seed)};
+    if (data.reason_rows) part.rest.reason_rows = dataset::shared(data.reason_rows->subset(rows.train_reason_rows));
     if (!part.applications.empty() && part.rest.feasible_count() > 0) parts.push_back(std::move(part));
   }
   if (parts.empty()) throw Error(ErrorKind::usage, "no way of hiding leaves feasible rows on both sides");

@@ -77,27 +77,43 @@ std::size_t best_design_row(const dataset::Dataset& data) {
 }
 
 /// Distance of two designs: per parameter the share of its range between the levels, or 1 for two categories.
-double distance(const dataset::Dataset& data, std::size_t a, std::size_t b) {
+double distance(const space::DesignSpace& space, const std::uint16_t* a, const std::uint16_t* b) {
   double sum = 0;
-  for (Eigen::Index p = 0; p < data.levels.cols(); ++p) {
-    const int x = data.levels(static_cast<Eigen::Index>(a), p), y = data.levels(static_cast<Eigen::Index>(b), p);
+  for (std::size_t p = 0; p < space.parameters().size(); ++p) {
+    const int x = a[p], y = b[p];
     if (x == y) continue;
-    const space::Parameter& parameter = data.space.parameters()[static_cast<std::size_t>(p)];
+    const space::Parameter& parameter = space.parameters()[p];
     const bool ordinal = parameter.kind == space::ParameterKind::ordinal;
     sum += ordinal ? std::abs(x - y) / static_cast<double>(parameter.level_count() - 1) : 1;
   }
   return sum;
 }
 
-void hide_neighbourhood(const dataset::Dataset& data, std::vector<bool>& hidden) {
-  const std::size_t centre = best_design_row(data);
-  std::vector<double> away(data.size());
-  for (std::size_t i = 0; i < data.size(); ++i) away[i] = distance(data, centre, i);
+using Levels = decltype(dataset::Dataset::levels);
+
+/// How far every design is from `centre`.
+std::vector<double> distances(const space::DesignSpace& space, const std::uint16_t* centre, const Levels& levels) {
+  std::vector<double> away;
+  for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+    away.push_back(distance(space, centre, levels.data() + i * levels.cols()));
+  }
+  return away;
+}
+
+/// `reason_rows`: of the data, of which those in the neighbourhood are taken away.
+void hide_neighbourhood(const dataset::Dataset& data, std::vector<bool>& hidden,
+                        std::vector<std::size_t>& reason_rows) {
+  const auto best = static_cast<Eigen::Index>(best_design_row(data));
+  const std::uint16_t* centre = data.levels.data() + best * data.levels.cols();
+  const std::vector<double> away = distances(data.space, centre, data.levels);
   std::vector<double> sorted = away;
   const auto rank = static_cast<std::ptrdiff_t>(kNeighbours * static_cast<double>(sorted.size()));
   std::nth_element(sorted.begin(), sorted.begin() + rank, sorted.end());
   const double limit = sorted[static_cast<std::size_t>(rank)];
   for (std::size_t i = 0; i < data.size(); ++i) hidden[i] = away[i] < limit;
+  if (!data.reason_rows) return;
+  const std::vector<double> reasons_away = distances(data.space, centre, data.reason_rows->levels);
+  std::erase_if(reason_rows, [&](std::size_t row) { return reasons_away[row] < limit; });
 }
 
 }  // namespace
@@ -107,12 +123,15 @@ std::string to_string(Hiding hiding) { return std::string(name_in(kHidings, hidi
 HiddenRows hide(const dataset::Dataset& data, Hiding hiding, std::uint64_t seed) {
   HINDSIGHT_EXPECT(data.feasible_count() > 0);
   std::vector<bool> hidden(data.size(), false);
+  HiddenRows rows{.hidden = {},
+                  .train = {},
+                  .train_reason_rows = std::vector<std::size_t>(data.reason_rows ? data.reason_rows->size() : 0)};
+  std::iota(rows.train_reason_rows.begin(), rows.train_reason_rows.end(), 0U);
   if (hiding == Hiding::best_half) {
     hide_best_half(data, seed, hidden);
   } else {
-    hide_neighbourhood(data, hidden);
+    hide_neighbourhood(data, hidden, rows.train_reason_rows);
   }
-  HiddenRows rows;
   for (std::size_t i = 0; i < data.size(); ++i) (hidden[i] ? rows.hidden : rows.train).push_back(i);
   return rows;
 }

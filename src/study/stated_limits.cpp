@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "hindsight/accel/technology.h"
@@ -16,6 +18,43 @@
 #include "hindsight/study/log_names.h"
 
 namespace hindsight::study {
+
+namespace {
+
+/// What `rows`, which are beyond `limits`, say of the reasons that are not of these. Evaluators may stop at a first
+/// complaint, or check in stages: that another limit is kept is believed of reasons alone that some row lists beside
+/// the same of `limits`.
+dataset::ReasonRows other_reasons_of(const dataset::Dataset& data, const std::vector<std::size_t>& rows,
+                                     const std::vector<evaluator::StatedLimit>& limits) {
+  std::uint64_t stated = 0;
+  std::array<std::uint64_t, dataset::kMaxReasons> listed_beside{};  // of a stated reason: those that some row has too
+  for (std::size_t bit = 0; bit < data.reason_names.size(); ++bit) {
+    if (std::ranges::find(limits, data.reason_names[bit], &evaluator::StatedLimit::reason) == limits.end()) continue;
+    stated |= std::uint64_t{1} << bit;
+    for (const std::uint64_t bits : data.reasons) listed_beside[bit] |= (bits >> bit & 1U) != 0 ? bits : 0;
+  }
+  dataset::ReasonRows found{.levels = {}, .context = {}, .missed = {}, .kept = {}, .evaluation_id = {}};
+  std::vector<Eigen::Index> places;
+  for (const std::size_t row : rows) {
+    const std::uint64_t missed = data.reasons[row] & ~stated;
+    std::uint64_t listed = 0;
+    for (std::size_t bit = 0; bit < data.reason_names.size(); ++bit) {
+      if ((data.reasons[row] & stated) >> bit & 1U) listed |= listed_beside[bit];
+    }
+    const std::uint64_t kept = listed & ~stated & ~missed;
+    if ((missed | kept) == 0) continue;
+    places.push_back(static_cast<Eigen::Index>(row));
+    found.context.push_back(data.context[row]);
+    found.missed.push_back(missed);
+    found.kept.push_back(kept);
+    found.evaluation_id.push_back(data.evaluation_id[row]);
+  }
+  found.levels = data.levels(places, Eigen::all);
+  if (data.margins.cols() > 0) found.margins = data.margins(places, Eigen::all);
+  return found;
+}
+
+}  // namespace
 
 std::string stated_limits_text(const std::vector<evaluator::StatedLimit>& limits) {
   std::vector<std::string> texts;
@@ -46,13 +85,15 @@ dataset::Dataset within_stated_limits(dataset::Dataset data, const evaluator::Ev
   for (const evaluator::StatedLimit& one : limits) names.push_back(one.fact);
   const std::vector<double> facts =
       evaluator.facts({data.levels.data(), static_cast<std::size_t>(data.levels.size())}, names);
-  std::vector<std::size_t> within;
+  std::vector<std::size_t> within, beyond;
   for (std::size_t i = 0; i < data.size(); ++i) {
     bool is_within = true;
     for (std::size_t f = 0; f < limits.size(); ++f) is_within &= facts[i * limits.size() + f] <= limits[f].most;
-    if (is_within) within.push_back(i);
+    (is_within ? within : beyond).push_back(i);
   }
-  return within.size() == data.size() ? std::move(data) : data.subset(within).without_unused_reasons();
+  if (beyond.empty()) return data;
+  data.reason_rows = dataset::shared(other_reasons_of(data, beyond, limits));
+  return data.subset(within).without_unused_reasons();
 }
 
 dataset::Dataset within_stated_limits(dataset::Dataset data) {

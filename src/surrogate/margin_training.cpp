@@ -284,7 +284,7 @@ std::vector<std::int64_t> columns_of_applications(const TrainingRows& rows, cons
   }
   std::vector<std::int64_t> columns;
   for (Eigen::Index j = 0; j < values.cols(); ++j) {
-    bool compared = false, differs = false;
+    bool compared = !values.col(j).tail(rows.reason_rows).array().isNaN().all(), differs = false;
     for (const auto& [key, places] : by_design) {
       std::optional<float> seen;
       for (const Eigen::Index place : places) {

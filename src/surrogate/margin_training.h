@@ -24,7 +24,8 @@ namespace hindsight::surrogate {
 void set_table_kind(Architecture& architecture, NetworkKind kind, const Codes& codes);
 
 /// The columns of `values` (one row per row of the log, NaN = unknown) that depend on the application: those in which
-/// some design has two values, and those that no design has for two applications.
+/// some design has two values, and, unless a reason row knows them, those that no design has for two applications.
+/// (What is found of a design whose own limits already rule it out is a matter of the design.)
 [[nodiscard]] std::vector<std::int64_t> columns_of_applications(const TrainingRows& rows,
                                                                 const Eigen::MatrixXf& values);
 

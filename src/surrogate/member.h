@@ -21,7 +21,7 @@ struct MemberInputs {
   Architecture architecture;
   Eigen::VectorXd constraint_deviation = {};  ///< k, of the labels' scaler
   TrainingRows train;                         ///< rows of the split's training part
-  TrainingRows validation;                    ///< the held-out rows
+  TrainingRows validation;                    ///< the held-out rows, no reason rows
   TrainingRows all;                           ///< both, for the final steps; without rows when there are none
   bool cuda = false;
 };

@@ -9,6 +9,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/train.h"
+#include "surrogate/preparation.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -52,8 +53,11 @@ struct Taught {
   bool infeasible = false, labels = false;
 };
 
-Taught taught_by(const dataset::Dataset& data, const dataset::Split& split) {
+Taught taught_by(const dataset::Dataset& data, const dataset::Split& split, Method method) {
   Taught taught;
+  if (data.reason_rows && by_tables(method)) {
+    taught.infeasible = std::ranges::any_of(data.reason_rows->missed, [](std::uint64_t bits) { return bits != 0; });
+  }
   for (const std::size_t row : split.train) {
     taught.infeasible = taught.infeasible || !data.feasible[row];
     taught.labels = taught.labels || data.constraints.row(static_cast<Eigen::Index>(row)).array().isFinite().any();
@@ -114,7 +118,7 @@ TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe) {
                     .scales = dataset::value_scales(data),
                     .terms = {},
                     .remarks = {}};
-  const Taught taught = taught_by(data, plan.split);
+  const Taught taught = taught_by(data, plan.split, recipe.method);
   std::vector<std::string> without_data;
   for (std::size_t i = 0; i < kTermNames.size(); ++i) {
     const auto term = static_cast<Term>(i);

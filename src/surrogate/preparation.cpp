@@ -145,18 +145,25 @@ void set_heads_of_layers(MemberInputs& inputs, const TrainingRows& rows, const R
 
 bool by_tables(Method method) { return method == Method::margins || method == Method::layers; }
 
-Preparation prepare_training(const dataset::Dataset& data, const TrainingPlan& plan, bool cuda) {
+Preparation prepare_training(const dataset::Dataset& given, const TrainingPlan& plan, bool cuda) {
   const Recipe& recipe = plan.recipe;
+  std::optional<dataset::Dataset> whole_rows;  // batches of methods without tables have no others
+  if (given.reason_rows && !by_tables(recipe.method)) {
+    whole_rows = given;
+    whole_rows->reason_rows = nullptr;
+  }
+  const dataset::Dataset& data = whole_rows ? *whole_rows : given;
   const bool by_layers = recipe.method == Method::layers;
   const dataset::Dataset training = data.subset(plan.split.train);
   dataset::Dataset validation = data.subset(plan.split.validation);
+  validation.reason_rows = nullptr;  // whole rows are judged
   const Scalers scalers = fit_scalers(training, plan.scales, by_layers);
   const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
   const ReasonHeads heads = reason_heads(data);
   const Architecture architecture =
       architecture_for(recipe, data, scalers, heads.names.size(), training_contexts.size());
   MemberInputs inputs{.plan = plan,
-                      .space = data.space,
+                      .space = given.space,  // outlives them
                       .architecture = architecture,
                       .constraint_deviation = scalers.constraint.deviation,
                       .train = scale_rows(training, scalers, heads, architecture.context_size),

@@ -86,8 +86,14 @@ ReasonHeads reason_heads(const dataset::Dataset& data) {
     unexplained = unexplained || data.reasons[i] == 0;
     heads.lists_all = heads.lists_all || std::popcount(data.reasons[i]) > 1;
   }
+  if (data.reason_rows) {
+    for (const std::uint64_t bits : data.reason_rows->missed) seen |= bits;
+    const auto has_some = [](std::uint64_t bits) { return bits != 0; };
+    heads.lists_all = heads.lists_all || std::ranges::any_of(data.reason_rows->kept, has_some);
+  }
   // Names that no row has keep their place: the bits of a row are places of names.
   if (seen != 0) heads.names = data.reason_names;
+  heads.of_log = heads.names.size();
   if (seen == 0 || unexplained) heads.names.emplace_back(seen == 0 ? "infeasible" : "unexplained");
   heads.silences = silences_of(data, std::max(heads.names.size(), data.reason_names.size()));
   return heads;
@@ -106,6 +112,35 @@ Eigen::RowVectorXf passes_of(bool feasible, std::uint64_t reasons, const ReasonH
   }
   if (reasons == 0) passes[r - 1] = 0;
   return passes;
+}
+
+constexpr float kNothingKnown = std::numeric_limits<float>::quiet_NaN();
+
+/// Appends the reason rows: no batch of whole rows has them.
+void append_reason_rows(TrainingRows& rows, const dataset::ReasonRows& reasons, const ReasonHeads& heads) {
+  const Eigen::Index n = rows.levels.rows(), m = reasons.levels.rows();
+  rows.reason_rows = m;
+  rows.levels.conservativeResize(n + m, Eigen::NoChange);
+  rows.levels.bottomRows(m) = reasons.levels;
+  rows.context.insert(rows.context.end(), reasons.context.begin(), reasons.context.end());
+  rows.objective.conservativeResize(n + m);
+  rows.objective.tail(m).setConstant(kNothingKnown);
+  rows.constraints.conservativeResize(n + m, Eigen::NoChange);
+  rows.constraints.bottomRows(m).setConstant(kNothingKnown);
+  if (reasons.margins.cols() > 0) {
+    rows.margins.conservativeResize(n + m, Eigen::NoChange);
+    rows.margins.bottomRows(m) = reasons.margins;
+  }
+  rows.passes.conservativeResize(n + m, Eigen::NoChange);
+  rows.passes.bottomRows(m).setConstant(kNothingKnown);
+  for (Eigen::Index i = 0; i < m; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    for (std::size_t j = 0; j < heads.of_log; ++j) {
+      float& passes = rows.passes(n + i, static_cast<Eigen::Index>(j));
+      if ((reasons.kept[row] >> j & 1U) != 0) passes = 1;
+      if ((reasons.missed[row] >> j & 1U) != 0) passes = 0;
+    }
+  }
 }
 
 }  // namespace
@@ -157,6 +192,7 @@ TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, co
           static_cast<float>((value - scalers.constraint.mean[j]) / scalers.constraint.deviation[j]);
     }
   }
+  if (data.reason_rows) append_reason_rows(rows, *data.reason_rows, heads);
   return rows;
 }
 

@@ -45,6 +45,7 @@ struct Scalers {
 /// What the heads of feasibility learn from a log: one reason each.
 struct ReasonHeads {
   std::vector<std::string> names;  ///< the log's reasons; "unexplained" or "infeasible" for rows without one
+  std::size_t of_log = 0;          ///< the first so many names are the log's
   /// Whether a row that lists some reasons says that the others do not apply. Believed when any row lists several; an
   /// evaluator that stops at its first complaint never does.
   bool lists_all = false;
@@ -65,7 +66,9 @@ struct TrainingRows {
       return static_cast<double>(feasible.size()) / static_cast<double>(feasible.size() + infeasible.size());
     }
   };
-  LevelMatrix levels;                      // n x p
+  Eigen::Index reason_rows =
+      0;               ///< the last so many of the n are dataset::ReasonRows: of them passes and margins alone
+  LevelMatrix levels;  // n x p
   std::vector<std::int32_t> context;       // n
   Eigen::VectorXf objective;               // n, z; NaN when infeasible
   Eigen::MatrixXf constraints;             // n x k, z; NaN when not logged

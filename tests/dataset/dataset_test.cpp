@@ -37,6 +37,37 @@ TEST(DatasetSubset, TakesRowsInTheGivenOrder) {
   EXPECT_THROW(static_cast<void>(data.subset({4})), ContractViolation);
 }
 
+/// Four reason rows of the contexts 0, 2, 2, 1.
+ReasonRows reason_rows() {
+  ReasonRows rows{.levels = {},
+                  .context = {0, 2, 2, 1},
+                  .missed = {1, 0, 2, 8},
+                  .kept = {2, 8, 0, 0},
+                  .evaluation_id = {7, 8, 9, 10}};
+  rows.levels.resize(4, 1);
+  rows.levels << 1, 2, 3, 4;
+  rows.margins = Eigen::MatrixXf{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}};
+  return rows;
+}
+
+TEST(DatasetSubset, TakesTheReasonRowsOfItsContexts) {
+  Dataset data = hand_made({{0, 1}, {1, kNaN}, {2, 3}, {2, 4}}, 3);
+  data.reason_rows = shared(reason_rows());
+  EXPECT_EQ(data.subset({0, 1, 3}).reason_rows, data.reason_rows);
+  const Dataset two = data.subset({3, 0});
+  EXPECT_THAT(two.reason_rows->evaluation_id, ElementsAre(7, 8, 9));
+  EXPECT_THAT(two.reason_rows->context, ElementsAre(0, 2, 2));
+  EXPECT_THAT(two.reason_rows->missed, ElementsAre(1, 0, 2));
+  EXPECT_THAT(two.reason_rows->kept, ElementsAre(2, 8, 0));
+  EXPECT_EQ(two.reason_rows->levels(2, 0), 3);
+  EXPECT_EQ(two.reason_rows->margins(1, 3), 7);
+  EXPECT_THAT(two.without_empty_contexts().reason_rows->context, ElementsAre(0, 1, 1)) << "numbered anew";
+  data.reason_rows = shared(reason_rows().subset({0}));
+  EXPECT_EQ(data.subset({1}).reason_rows, nullptr);
+  EXPECT_EQ(data.subset({1}).without_empty_contexts().reason_rows, nullptr);
+  EXPECT_THROW(static_cast<void>(reason_rows().subset({4})), ContractViolation);
+}
+
 TEST(DatasetHash, EveryPartCounts) {
   const Dataset data = hand_made({{0, 1}, {0, kNaN}, {1, 3}}, 2);
   std::set<std::string> hashes = {data.content_hash()};
@@ -57,6 +88,19 @@ TEST(DatasetHash, EveryPartCounts) {
   EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.reason_names = {"x"}; })).second);
   EXPECT_TRUE(hashes.insert(changed([](Dataset& d) { d.evaluation_id[0] = 9; })).second);
   EXPECT_TRUE(hashes.insert(data.subset({1, 0, 2}).content_hash()).second);
+  const auto with_reasons = [&](const auto& change) {
+    ReasonRows rows = reason_rows();
+    change(rows);
+    return changed([&](Dataset& d) { d.reason_rows = shared(std::move(rows)); });
+  };
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows&) {})).second);
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows& r) { r.levels(0, 0) = 5; })).second);
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows& r) { r.context[0] = 1; })).second);
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows& r) { r.missed[0] = 4; })).second);
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows& r) { r.kept[0] = 4; })).second);
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows& r) { r.evaluation_id[0] = 1; })).second);
+  EXPECT_TRUE(hashes.insert(with_reasons([](ReasonRows& r) { r.margins(0, 0) = 1; })).second);
+  EXPECT_FALSE(hashes.insert(with_reasons([](ReasonRows& r) { r = r.subset({}); })).second) << "none";
 }
 
 TEST(Dataset, ContextsWithoutRowsCanBeLeftOut) {
@@ -77,6 +121,13 @@ TEST(Dataset, ReasonsWithoutRowsCanBeLeftOut) {
   EXPECT_THAT(used.reasons, ElementsAre(0, 0b10, 0b11, 0b01));
   EXPECT_EQ(used.margins, (Eigen::MatrixXf{{1, 3}, {5, 7}, {9, 11}, {13, 15}}));
   EXPECT_EQ(used.without_unused_reasons().content_hash(), used.content_hash());
+  data.reason_rows = shared(reason_rows());
+  const Dataset more = data.without_unused_reasons();
+  EXPECT_THAT(more.reason_names, ElementsAre("a", "b", "d")) << "a reason row has it";
+  EXPECT_THAT(more.reasons, ElementsAre(0, 0b100, 0b110, 0b010));
+  EXPECT_THAT(more.reason_rows->missed, ElementsAre(1, 0, 2, 4));
+  EXPECT_THAT(more.reason_rows->kept, ElementsAre(2, 4, 0, 0));
+  EXPECT_EQ(more.reason_rows->margins, (Eigen::MatrixXf{{0, 1, 3}, {4, 5, 7}, {8, 9, 11}, {12, 13, 15}}));
 }
 
 TEST(Context, ContradictsWhenOneFeatureOfTheNamesakeDiffers) {

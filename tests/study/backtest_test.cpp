@@ -105,6 +105,25 @@ TEST(Hide, TheNeighbourhoodIsAQuarterAroundTheBestDesign) {
   EXPECT_LT(farthest, nearest);
 }
 
+/// The cliff with a reason row for every design and application.
+dataset::Dataset cliff_with_reasons() {
+  dataset::Dataset data = cliff();
+  dataset::ReasonRows rows{.levels = data.levels,
+                           .context = data.context,
+                           .missed = data.reasons,
+                           .kept = std::vector<std::uint64_t>(data.size(), 0),
+                           .evaluation_id = data.evaluation_id};
+  data.reason_rows = dataset::shared(std::move(rows));
+  return data;
+}
+
+TEST(Hide, WhatIsBeyondAStatedLimitIsHiddenInTheNeighbourhoodToo) {
+  const dataset::Dataset data = cliff_with_reasons();
+  EXPECT_EQ(hide(data, Hiding::best_half, 1).train_reason_rows.size(), data.size());
+  const HiddenRows rows = hide(data, Hiding::neighbourhood, 1);
+  EXPECT_EQ(rows.train_reason_rows, rows.train) << "here both have the same designs";
+}
+
 TEST(Backtest, TellsWhoLearnsFromWhoDoesNot) {
   if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   surrogate::Recipe untaught = named("margins");

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/built_in.h"
@@ -69,7 +71,56 @@ TEST(StatedLimits, LeaveWhatALogWithoutSuchDesignsTeaches) {
       swept("22nm-silicon", {dataset::parse_condition("peak_power_w<=2.5"), dataset::parse_condition("area_mm2<=858")});
   EXPECT_THAT(within.reason_names, Not(Contains("cooling")));
   EXPECT_EQ(within.margins.cols(), std::ssize(within.reason_names));
-  EXPECT_EQ(within.content_hash(), selected.content_hash());
+  dataset::Dataset whole = within;
+  whole.reason_rows = nullptr;
+  EXPECT_EQ(whole.without_unused_reasons().content_hash(), selected.content_hash());
+}
+
+/// The names of the reasons of some bits.
+std::set<std::string> names_of(const dataset::Dataset& data, std::uint64_t bits) {
+  std::set<std::string> names;
+  for (std::size_t j = 0; j < data.reason_names.size(); ++j) {
+    if ((bits >> j & 1U) != 0) names.insert(data.reason_names[j]);
+  }
+  return names;
+}
+
+TEST(StatedLimits, WhatElseTheDesignsBeyondThemLackIsKept) {
+  const dataset::Dataset all = swept("22nm-silicon");
+  const dataset::Dataset within = within_stated_limits(all);
+  ASSERT_NE(within.reason_rows, nullptr);
+  const dataset::ReasonRows& others = *within.reason_rows;
+  EXPECT_EQ(others.size(), all.size() - within.size()) << "every design is checked for what a hot one is checked for";
+  std::map<std::int64_t, std::size_t> row_of;
+  for (std::size_t i = 0; i < all.size(); ++i) row_of[all.evaluation_id[i]] = i;
+  std::size_t missed = 0, kept = 0;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const std::size_t row = row_of.at(others.evaluation_id[i]);
+    std::set<std::string> expected = names_of(all, all.reasons[row]);
+    EXPECT_EQ(expected.erase("cooling") + expected.erase("reticle"), 1U);
+    EXPECT_EQ(names_of(within, others.missed[i]), expected);
+    EXPECT_EQ(within.contexts.at(static_cast<std::size_t>(others.context[i])).name,
+              all.contexts.at(static_cast<std::size_t>(all.context[row])).name);
+    EXPECT_TRUE(others.levels.row(static_cast<Eigen::Index>(i)) == all.levels.row(static_cast<Eigen::Index>(row)));
+    for (const std::string& name : names_of(within, others.kept[i])) {
+      EXPECT_THAT(name, ::testing::AnyOf("accumulators", "sram_bandwidth")) << "found without a program";
+      EXPECT_FALSE(expected.contains(name));
+    }
+    missed += others.missed[i] != 0 ? 1 : 0;
+    kept += others.kept[i] != 0 ? 1 : 0;
+  }
+  EXPECT_GT(missed, 100U);
+  EXPECT_GT(kept, 100U);
+  EXPECT_THAT(names_of(within, others.missed.front() | others.kept.front()), SizeIs(2));
+}
+
+TEST(StatedLimits, OfAnEvaluatorThatStopsAtItsFirstComplaintNothingElseIsBelieved) {
+  dataset::Dataset all = swept("22nm-silicon");
+  for (std::uint64_t& bits : all.reasons) bits &= ~bits + 1;  // the lowest alone
+  const dataset::Dataset within = within_stated_limits(all);
+  ASSERT_NE(within.reason_rows, nullptr) << "hot designs whose first complaint is another";
+  EXPECT_LT(within.reason_rows->size(), (all.size() - within.size()) / 2);
+  EXPECT_THAT(within.reason_rows->kept, ::testing::Each(0U));
 }
 
 TEST(StatedLimits, OfAnotherClassAreItsOwn) {

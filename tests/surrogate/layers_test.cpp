@@ -418,6 +418,9 @@ TEST(ColumnsOfApplications, DifferForOneDesignOrAreNeverCompared) {
       3, 3, 3, 3;
   EXPECT_THAT(columns_of_applications(rows, values), ElementsAre(1, 2, 3))
       << "the first says the same of the design twice, the second does not, the others were never compared";
+  rows.reason_rows = 1;
+  EXPECT_THAT(columns_of_applications(rows, values), ElementsAre(1))
+      << "what is known of a design that is ruled out without an application is no matter of applications";
 }
 
 }  // namespace

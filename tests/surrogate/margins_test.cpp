@@ -294,6 +294,56 @@ TEST(TrainMargins, TheLimitOfAProductIsLearnedEverywhereFromFewRows) {
   EXPECT_GT(model.parts().metrics.feasibility_auc, 0.99);
 }
 
+/// The product table of which the rows beyond the limit are reason rows, and those within them whole.
+dataset::Dataset product_table_by_reasons() {
+  dataset::Dataset data = product_table(400, true);
+  std::vector<std::size_t> whole;
+  dataset::ReasonRows others{.levels = {}, .context = {}, .missed = {}, .kept = {}, .evaluation_id = {}};
+  std::vector<Eigen::Index> places;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.feasible[i]) {
+      whole.push_back(i);
+      continue;
+    }
+    places.push_back(static_cast<Eigen::Index>(i));
+    others.context.push_back(0);
+    others.missed.push_back(1);
+    others.kept.push_back(0);
+    others.evaluation_id.push_back(data.evaluation_id[i]);
+  }
+  others.levels = data.levels(places, Eigen::all);
+  others.margins = data.margins(places, Eigen::all);
+  data.reason_rows = dataset::shared(std::move(others));
+  return data.subset(whole);
+}
+
+TEST(TrainMargins, ALimitThatReasonRowsAloneMissIsLearned) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  const dataset::Dataset data = product_table_by_reasons();
+  ASSERT_EQ(data.feasible_count(), data.size());
+  const TrainResult result = train(data, margin_recipe(), with_threads(1));
+  ASSERT_TRUE(result.model.parts().feasibility_learned);
+  const LevelMatrix designs = all_designs();
+  const EnsemblePrediction prediction = result.model.predict(designs, result.model.parts().training_contexts.front());
+  std::size_t holes = 0, missed = 0;
+  for (Eigen::Index i = 0; i < designs.rows(); ++i) {
+    const double product = (1.0 + designs(i, 0)) * (1.0 + designs(i, 3));
+    holes += product > 12 * 1.3 && prediction.p_feasible[i] > 0.5 ? 1 : 0;
+    missed += product < 12 / 1.3 && prediction.p_feasible[i] < 0.5 ? 1 : 0;
+  }
+  EXPECT_EQ(holes, 0);
+  EXPECT_LE(missed, designs.rows() / 100);
+}
+
+TEST(TrainMargins, MethodsThatDrawWholeRowsLearnAsWithoutReasonRows) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  dataset::Dataset data = product_table_by_reasons();
+  const Recipe recipe = hindsight::test::small_recipe();
+  const std::string with = train(data, recipe, with_threads(1)).model.parts().provenance.at("dataset_sha256");
+  data.reason_rows = nullptr;
+  EXPECT_EQ(train(data, recipe, with_threads(1)).model.parts().provenance.at("dataset_sha256"), with);
+}
+
 TEST(TrainMargins, MissesAreReadBackFromTheLogits) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const TrainResult result = train(product_table(400, true), margin_recipe(), with_threads(1));

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,22 @@ struct Repeats {
   double deviation = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Evaluations of which reasons alone are taken: their designs are no candidates, but what else they lack, and what
+/// not, is learnt. All arrays have m rows.
+struct ReasonRows {
+  Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> levels;  // m x p
+  std::vector<std::int32_t> context;        // m, index into the dataset's contexts
+  std::vector<std::uint64_t> missed;        // m, bit i = reason_names[i] of the dataset applies
+  std::vector<std::uint64_t> kept;          // m, ... does not; of all others the row says nothing
+  std::vector<std::int64_t> evaluation_id;  // m, row of the log
+  Eigen::MatrixXf margins = {};             // m x r or without columns, as in the dataset
+
+  [[nodiscard]] std::size_t size() const { return context.size(); }
+  [[nodiscard]] ReasonRows subset(const std::vector<std::size_t>& rows) const;
+};
+/// To be shared by subsets; null for none.
+[[nodiscard]] std::shared_ptr<const ReasonRows> shared(ReasonRows rows);
+
 /// A table of evaluations. All arrays have n rows; contexts are shared by rows.
 struct Dataset {
   space::DesignSpace space;
@@ -52,14 +69,15 @@ struct Dataset {
   std::string evaluator = {};             ///< name of what evaluated the rows, as logged; empty when not from a log
   std::string evaluator_definition = {};  ///< hash of its definition
   Repeats repeats = {};                   ///< of the log that it came from, also in a subset
+  std::shared_ptr<const ReasonRows> reason_rows = {};  ///< beside the n rows; null: none
 
   [[nodiscard]] std::size_t size() const { return context.size(); }
   [[nodiscard]] std::size_t feasible_count() const;
-  /// The rows `rows`, in that order, with all contexts and reasons.
+  /// The rows `rows`, in that order, with all contexts and reasons, and all reason rows of contexts that they have.
   [[nodiscard]] Dataset subset(const std::vector<std::size_t>& rows) const;
-  /// The same rows without the contexts that no row has.
+  /// The same rows without the contexts that no row has, and without the reason rows of these.
   [[nodiscard]] Dataset without_empty_contexts() const;
-  /// The same rows without the reasons that no row has.
+  /// The same rows without the reasons that no row has, nor a reason row.
   [[nodiscard]] Dataset without_unused_reasons() const;
   /// SHA-256 over all of the above but the evaluator and repeats: a model's provenance.
   [[nodiscard]] std::string content_hash() const;

@@ -24,10 +24,11 @@ inline constexpr EnumNames<Hiding, 2> kHidings{
     {{Hiding::best_half, "best_half"}, {Hiding::neighbourhood, "neighbourhood"}}};
 [[nodiscard]] std::string to_string(Hiding hiding);
 
-/// Row numbers, ascending, in one list each.
+/// Row numbers, ascending.
 struct HiddenRows {
   std::vector<std::size_t> hidden;
   std::vector<std::size_t> train;
+  std::vector<std::size_t> train_reason_rows;  ///< of data.reason_rows
 };
 [[nodiscard]] HiddenRows hide(const dataset::Dataset& data, Hiding hiding, std::uint64_t seed);
 

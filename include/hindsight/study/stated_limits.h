@@ -1,5 +1,5 @@
 /// What an evaluator states of designs (evaluator::StatedLimit) is no matter of learning: `propose` keeps it exactly,
-/// so that a surrogate need not know which designs are beyond it.
+/// so that a surrogate need not know which designs are beyond it. What else these lack is.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,9 @@ namespace hindsight::study {
 /// name of its technology. Null where another evaluator did, another release, or a technology of a file.
 [[nodiscard]] std::shared_ptr<const evaluator::Evaluator> built_in_of_rows(const dataset::Dataset& data);
 
-/// The rows whose designs are within stated_limits_of(evaluator), with all applications, and without the reasons that
-/// no row of these has. Their facts are asked (evaluator::Count::facts), nothing is evaluated.
+/// The rows whose designs are within stated_limits_of(evaluator), with all applications; of the others the reasons
+/// that are not of a stated limit (dataset::ReasonRows), of applications that the first have. Without the reasons that
+/// neither has. Facts of designs are asked (evaluator::Count::facts), nothing is evaluated.
 [[nodiscard]] dataset::Dataset within_stated_limits(dataset::Dataset data, const evaluator::Evaluator& evaluator);
 /// The same by built_in_of_rows(data); all rows where it is null.
 [[nodiscard]] dataset::Dataset within_stated_limits(dataset::Dataset data);
