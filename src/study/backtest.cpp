@@ -25,6 +25,8 @@
 namespace hindsight::study {
 namespace {
 
+/// [chosen] More teach little else of a few limits, and a trial would be a matter of them.
+constexpr std::size_t kMostReasonRows = 4;
 /// [chosen] At most so many applications are scored, the first of a seeded order: the others teach.
 constexpr std::size_t kMostScored = 12;
 /// [chosen] What an infeasible choice counts as, as in the studies (docs/offline-study.md).
@@ -246,15 +248,18 @@ std::vector<std::size_t> drawn_rows(std::size_t of, std::size_t count, std::uint
   return rows;
 }
 
-/// At most `count` rows, a seeded sample.
+/// At most `count` rows, a seeded sample, and of the reason rows the same share, at most kMostReasonRows for each.
 dataset::Dataset sampled(const dataset::Dataset& data, std::size_t count, std::uint64_t seed) {
-  if (data.size() <= count) return data;
-  const std::vector<std::size_t> rows = drawn_rows(data.size(), count, seed, "backtest rows");
-  dataset::Dataset taken = data.subset(rows).without_empty_contexts();
-  if (taken.reason_rows) {  // by the same share
-    const std::size_t all = taken.reason_rows->size();
-    const std::size_t some = std::max<std::size_t>(all * count / data.size(), 1);
-    taken.reason_rows = dataset::shared(taken.reason_rows->subset(drawn_rows(all, some, seed, "backtest reason rows")));
+  dataset::Dataset taken = data;
+  std::size_t reasons = data.reason_rows ? data.reason_rows->size() : 0;
+  if (data.size() > count) {
+    taken = data.subset(drawn_rows(data.size(), count, seed, "backtest rows")).without_empty_contexts();
+    reasons = reasons * count / data.size();
+  }
+  reasons = std::min(reasons, kMostReasonRows * count);
+  if (taken.reason_rows && reasons < taken.reason_rows->size()) {
+    const std::vector<std::size_t> rows = drawn_rows(taken.reason_rows->size(), reasons, seed, "backtest reason rows");
+    taken.reason_rows = dataset::shared(taken.reason_rows->subset(rows));
   }
   return taken;
 }

@@ -55,12 +55,15 @@ struct Taught {
 
 Taught taught_by(const dataset::Dataset& data, const dataset::Split& split, Method method) {
   Taught taught;
-  if (data.reason_rows && by_tables(method)) {
-    taught.infeasible = std::ranges::any_of(data.reason_rows->missed, [](std::uint64_t bits) { return bits != 0; });
-  }
+  std::vector<bool> trains(data.contexts.size(), false);
   for (const std::size_t row : split.train) {
+    trains[static_cast<std::size_t>(data.context[row])] = true;
     taught.infeasible = taught.infeasible || !data.feasible[row];
     taught.labels = taught.labels || data.constraints.row(static_cast<Eigen::Index>(row)).array().isFinite().any();
+  }
+  for (std::size_t i = 0; data.reason_rows && by_tables(method) && i < data.reason_rows->size(); ++i) {
+    const bool misses = data.reason_rows->missed[i] != 0;
+    taught.infeasible |= misses && trains[static_cast<std::size_t>(data.reason_rows->context[i])];
   }
   return taught;
 }

@@ -151,6 +151,7 @@ Preparation prepare_training(const dataset::Dataset& given, const TrainingPlan& 
   if (given.reason_rows && !by_tables(recipe.method)) {
     whole_rows = given;
     whole_rows->reason_rows = nullptr;
+    whole_rows = whole_rows->without_unused_reasons();
   }
   const dataset::Dataset& data = whole_rows ? *whole_rows : given;
   const bool by_layers = recipe.method == Method::layers;

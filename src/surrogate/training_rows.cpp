@@ -64,6 +64,10 @@ std::vector<std::uint64_t> silences_of(const dataset::Dataset& data, std::size_t
       together[j] |= data.reasons[i];
     }
   }
+  for (std::size_t i = 0; data.reason_rows && i < data.reason_rows->size(); ++i) {
+    const std::uint64_t missed = data.reason_rows->missed[i];
+    for (std::size_t j = 0; j < reasons; ++j) together[j] |= (missed >> j & 1U) != 0 ? missed : 0;
+  }
   std::vector<std::uint64_t> silences(heads, 0);
   for (std::size_t a = 0; a < reasons; ++a) {
     for (std::size_t b = 0; b < reasons; ++b) {
@@ -88,8 +92,6 @@ ReasonHeads reason_heads(const dataset::Dataset& data) {
   }
   if (data.reason_rows) {
     for (const std::uint64_t bits : data.reason_rows->missed) seen |= bits;
-    const auto has_some = [](std::uint64_t bits) { return bits != 0; };
-    heads.lists_all = heads.lists_all || std::ranges::any_of(data.reason_rows->kept, has_some);
   }
   // Names that no row has keep their place: the bits of a row are places of names.
   if (seen != 0) heads.names = data.reason_names;

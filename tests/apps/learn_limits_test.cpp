@@ -96,10 +96,12 @@ TEST_F(Learn, WhatProposalsKeepExactlyIsNotLearnt) {
     const Outcome outcome = trained(name, {});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(left_out));
+    EXPECT_THAT(outcome.err, HasSubstr("recipes that learn margins take other reasons from"));
     const std::string model_file = file(name + ".safetensors");
     const Json model = Json::parse(hindsight({"model", "show", model_file, "--json"}).out);
     EXPECT_EQ(model.at("provenance").at("learned_within"), "area_mm2 <= 858, peak_power_w <= 2.5");
     EXPECT_THAT(model.at("reasons").dump(), Not(HasSubstr("cooling")));
+    EXPECT_GT(std::stoi(model.at("provenance").at("reason_rows").get<std::string>()), 500) << "most are too hot";
     const Outcome proposed = hindsight({"propose", "--model", model_file, "--workload", "m6", "--evaluations", "2000",
                                         "--min-feasible", "0", "--json"});
     ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
@@ -107,7 +109,14 @@ TEST_F(Learn, WhatProposalsKeepExactlyIsNotLearnt) {
     const Outcome scored = hindsight({"model", "score", model_file, "--log", file(name)});
     ASSERT_EQ(scored.exit_code, 0) << scored.err;
     EXPECT_THAT(scored.err, HasSubstr(left_out));
+    EXPECT_THAT(scored.err, Not(HasSubstr("other reasons"))) << "a score learns nothing";
   }
+  ASSERT_EQ(hindsight({"train", "--log", file("exact.sqlite"), "--out", file("plain.safetensors"), "--recipe", "plain",
+                       "--set", "steps=50", "--set", "final_steps=5"})
+                .exit_code,
+            0);
+  const Json plain = Json::parse(hindsight({"model", "show", file("plain.safetensors"), "--json"}).out);
+  EXPECT_FALSE(plain.at("provenance").contains("reason_rows")) << "it draws whole rows alone";
   const std::string none =
       "are of designs beyond area_mm2 <= 858, peak_power_w <= 2.5, which no proposal may be. Sweep "
       "again with --max area_mm2=858 --max peak_power_w=2.5";

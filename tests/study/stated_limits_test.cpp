@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -93,7 +94,7 @@ TEST(StatedLimits, WhatElseTheDesignsBeyondThemLackIsKept) {
   EXPECT_EQ(others.size(), all.size() - within.size()) << "every design is checked for what a hot one is checked for";
   std::map<std::int64_t, std::size_t> row_of;
   for (std::size_t i = 0; i < all.size(); ++i) row_of[all.evaluation_id[i]] = i;
-  std::size_t missed = 0, kept = 0;
+  std::size_t missed = 0, kept = 0, measured = 0;
   for (std::size_t i = 0; i < others.size(); ++i) {
     const std::size_t row = row_of.at(others.evaluation_id[i]);
     std::set<std::string> expected = names_of(all, all.reasons[row]);
@@ -102,6 +103,13 @@ TEST(StatedLimits, WhatElseTheDesignsBeyondThemLackIsKept) {
     EXPECT_EQ(within.contexts.at(static_cast<std::size_t>(others.context[i])).name,
               all.contexts.at(static_cast<std::size_t>(all.context[row])).name);
     EXPECT_TRUE(others.levels.row(static_cast<Eigen::Index>(i)) == all.levels.row(static_cast<Eigen::Index>(row)));
+    for (std::size_t j = 0; j < within.reason_names.size(); ++j) {
+      const auto place = std::ranges::find(all.reason_names, within.reason_names[j]) - all.reason_names.begin();
+      const float margin = others.margins(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+      const float logged = all.margins(static_cast<Eigen::Index>(row), place);
+      EXPECT_TRUE(margin == logged || (std::isnan(margin) && std::isnan(logged)));
+      measured += std::isnan(margin) ? 0 : 1;
+    }
     for (const std::string& name : names_of(within, others.kept[i])) {
       EXPECT_THAT(name, ::testing::AnyOf("accumulators", "sram_bandwidth")) << "found without a program";
       EXPECT_FALSE(expected.contains(name));
@@ -110,6 +118,7 @@ TEST(StatedLimits, WhatElseTheDesignsBeyondThemLackIsKept) {
     kept += others.kept[i] != 0 ? 1 : 0;
   }
   EXPECT_GT(missed, 100U);
+  EXPECT_GT(measured, 100U);
   EXPECT_GT(kept, 100U);
   EXPECT_THAT(names_of(within, others.missed.front() | others.kept.front()), SizeIs(2));
 }

@@ -337,11 +337,35 @@ TEST(TrainMargins, ALimitThatReasonRowsAloneMissIsLearned) {
 
 TEST(TrainMargins, MethodsThatDrawWholeRowsLearnAsWithoutReasonRows) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
-  dataset::Dataset data = product_table_by_reasons();
-  const Recipe recipe = hindsight::test::small_recipe();
-  const std::string with = train(data, recipe, with_threads(1)).model.parts().provenance.at("dataset_sha256");
-  data.reason_rows = nullptr;
-  EXPECT_EQ(train(data, recipe, with_threads(1)).model.parts().provenance.at("dataset_sha256"), with);
+  dataset::Dataset with = product_table(200, true), without = with;
+  with.reason_names.emplace_back("only beside");
+  with.margins = Eigen::MatrixXf::Constant(with.margins.rows(), 2, kUnknown);
+  with.margins.col(0) = without.margins.col(0);
+  dataset::ReasonRows others{.levels = with.levels.topRows(3),
+                             .context = {0, 0, 0},
+                             .missed = {2, 2, 3},
+                             .kept = {1, 0, 0},
+                             .evaluation_id = {1, 2, 3},
+                             .margins = Eigen::MatrixXf::Constant(3, 2, 0.5F)};
+  with.reason_rows = dataset::shared(std::move(others));
+  Recipe recipe = hindsight::test::small_recipe();
+  const Model a = train(with, recipe, with_threads(1)).model, b = train(without, recipe, with_threads(1)).model;
+  EXPECT_EQ(a.parts().reason_names, b.parts().reason_names);
+  EXPECT_EQ(a.parts().provenance.at("dataset_sha256"), b.parts().provenance.at("dataset_sha256"));
+  const LevelMatrix designs = all_designs();
+  const dataset::Context& application = a.parts().training_contexts.front();
+  EXPECT_EQ(a.predict(designs, application).p_feasible, b.predict(designs, application).p_feasible);
+  recipe = margin_recipe();
+  recipe.steps = 20;
+  EXPECT_THAT(train(with, recipe, with_threads(1)).model.parts().reason_names, testing::SizeIs(2));
+}
+
+TEST(ReasonHeads, ReasonRowsListTogetherWhatWholeRowsDoNot) {
+  dataset::Dataset data = staged_table(2000);
+  dataset::ReasonRows other{
+      .levels = data.levels.topRows(1), .context = {0}, .missed = {0b011}, .kept = {0b100}, .evaluation_id = {1}};
+  data.reason_rows = dataset::shared(std::move(other));
+  EXPECT_THAT(reason_heads(data).silences, testing::ElementsAre(0, 0, 0));
 }
 
 TEST(TrainMargins, MissesAreReadBackFromTheLogits) {
