@@ -36,8 +36,7 @@ surrogate::Model with_learning_facts(const surrogate::Model& model, const Learni
   if (!unseen.empty()) parts.provenance[surrogate::kUnseenLevels] = join(unseen, ",");
   const std::string within = learnt_within(data);
   if (!within.empty()) parts.provenance[kLearntWithin] = within;
-  const std::string& method = parts.provenance.at("method");
-  if (data.reason_rows && (method == "margins" || method == "layers")) {
+  if (data.reason_rows && surrogate::by_tables(surrogate::parse_method(parts.provenance.at("method")))) {
     parts.provenance["reason_rows"] = std::to_string(data.reason_rows->size());
   }
   return surrogate::Model(std::move(parts));

@@ -17,7 +17,7 @@ using PartJson = nlohmann::ordered_json;
 
 /// What a shard trains some of.
 const char* unit_of(const surrogate::Recipe& recipe) {
-  const bool by_heads = recipe.method == surrogate::Method::margins || recipe.method == surrogate::Method::layers;
+  const bool by_heads = surrogate::by_tables(recipe.method);
   return by_heads ? "head" : "member";
 }
 

@@ -248,14 +248,13 @@ std::vector<std::size_t> drawn_rows(std::size_t of, std::size_t count, std::uint
   return rows;
 }
 
-/// At most `count` rows, a seeded sample, and of the reason rows the same share, at most kMostReasonRows for each.
+/// At most `count` rows, a seeded sample, and of the reason rows the same share, at most kMostReasonRows * count.
 dataset::Dataset sampled(const dataset::Dataset& data, std::size_t count, std::uint64_t seed) {
-  dataset::Dataset taken = data;
+  const bool all = data.size() <= count;
+  dataset::Dataset taken =
+      all ? data : data.subset(drawn_rows(data.size(), count, seed, "backtest rows")).without_empty_contexts();
   std::size_t reasons = data.reason_rows ? data.reason_rows->size() : 0;
-  if (data.size() > count) {
-    taken = data.subset(drawn_rows(data.size(), count, seed, "backtest rows")).without_empty_contexts();
-    reasons = reasons * count / data.size();
-  }
+  if (!all) reasons = reasons * count / data.size();
   reasons = std::min(reasons, kMostReasonRows * count);
   if (taken.reason_rows && reasons < taken.reason_rows->size()) {
     const std::vector<std::size_t> rows = drawn_rows(taken.reason_rows->size(), reasons, seed, "backtest reason rows");
@@ -451,10 +450,6 @@ double largest(const Backtest& test, double BacktestScore::*value) {
   return most;
 }
 
-bool learns_margins(const Backtest& test) {
-  return test.recipe.method == surrogate::Method::margins || test.recipe.method == surrogate::Method::layers;
-}
-
 /// The smallest over the ways of hiding.
 double least_recall(const Backtest& test) {
   double least = 1;
@@ -484,7 +479,7 @@ void set_vetoes(std::vector<Backtest>& tests) {
                               100 * (1 - recall), 100 * (1 - best_recall));
     } else if (infeasible > safest + kMoreInfeasible) {
       test.veto = fmt::format("{:.0f} % of its choices cannot be built", 100 * infeasible);
-    } else if (danger > kDanger && !learns_margins(test)) {
+    } else if (danger > kDanger && !surrogate::by_tables(test.recipe.method)) {
       test.veto = fmt::format("{:.0f} % of what its objective likes best cannot be built, and a flag is all it learns",
                               100 * danger);
     }

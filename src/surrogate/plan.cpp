@@ -9,7 +9,6 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/train.h"
-#include "surrogate/preparation.h"
 
 namespace hindsight::surrogate {
 namespace {
@@ -20,7 +19,7 @@ constexpr std::array<const char*, 7> kTermNames = {"fit",         "negatives", "
 
 /// Whether a method has a term at all.
 bool has_term(Method method, Term term) {
-  if (method == Method::margins || method == Method::layers) {
+  if (by_tables(method)) {
     return term == Term::fit || term == Term::feasibility || term == Term::constraint;
   }
   if (term == Term::infeasible || term == Term::doubt) return method == Method::prime;

@@ -36,7 +36,7 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
   // Features that were scaled on one context are all zero and would erase the design (architecture.h).
   if (training_contexts > 1 && recipe.use_context == 1 && !by_layers)
     architecture.context_size = std::ssize(scalers.context.feature_names);
-  if (recipe.method == Method::margins || by_layers) {
+  if (by_tables(recipe.method)) {
     set_table_kind(architecture, by_layers ? NetworkKind::layers : NetworkKind::margins,
                    make_codes(data.space, recipe.pair_codes == 1, recipe.level_codes == 1));
   }
@@ -142,8 +142,6 @@ void set_heads_of_layers(MemberInputs& inputs, const TrainingRows& rows, const R
 }
 
 }  // namespace
-
-bool by_tables(Method method) { return method == Method::margins || method == Method::layers; }
 
 Preparation prepare_training(const dataset::Dataset& given, const TrainingPlan& plan, bool cuda) {
   const Recipe& recipe = plan.recipe;

@@ -23,9 +23,6 @@ struct Preparation {
 };
 [[nodiscard]] Preparation prepare_training(const dataset::Dataset& data, const TrainingPlan& plan, bool cuda);
 
-/// Methods whose networks are of kind `margins` and `layers`.
-[[nodiscard]] bool by_tables(Method method);
-
 /// What trained the members, as the provenance names it.
 struct TrainedBy {
   std::string library, device;

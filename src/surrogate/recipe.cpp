@@ -176,6 +176,8 @@ bool is_method(const std::string& name) {
   return std::ranges::any_of(kMethods, [&](const auto& known) { return known.name == name; });
 }
 
+bool by_tables(Method method) { return method == Method::margins || method == Method::layers; }
+
 std::string to_string(Method method) { return std::string(name_in(kMethods, method)); }
 
 void validate(const Recipe& recipe) {
@@ -222,7 +224,7 @@ std::string to_yaml(const Recipe& recipe) {
   std::string text = fmt::format("name: {}\nmethod: {}\n", quoted(recipe.name), to_string(recipe.method));
   for (const NumberKey& key : kNumberKeys) {
     // The text of other recipes is what it was before these keys existed.
-    const bool of_tables = recipe.method == Method::margins || recipe.method == Method::layers;
+    const bool of_tables = by_tables(recipe.method);
     if (key.of == NumberKey::Of::tables && !of_tables) continue;
     if (key.of == NumberKey::Of::layers && recipe.method != Method::layers) continue;
     if (const auto* field = std::get_if<double Recipe::*>(&key.field)) {

@@ -16,6 +16,8 @@ enum class Method { prime, coms, supervised, margins, layers };
 [[nodiscard]] Method parse_method(const std::string& name);
 [[nodiscard]] bool is_method(const std::string& name);
 [[nodiscard]] std::string to_string(Method method);
+/// margins and layers: networks of these kinds (architecture.h), feasibility by how far limits are missed.
+[[nodiscard]] bool by_tables(Method method);
 enum class NegativeMining { search, gradient };  ///< discrete search (paper) or gradient steps from data (released)
 
 /// A range of one recipe key that `tune()` searches.
