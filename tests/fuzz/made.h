@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/space/design_space.h"
 
@@ -27,6 +28,8 @@ namespace hindsight::fuzz {
 [[nodiscard]] std::string made_onnx();
 /// All designs of a space of eight for one layer; of version 1 and 2 of the accelerator's model.
 [[nodiscard]] std::string made_landscape(const std::string& technology);
+/// Asks it for ranks as one of these two. Errors: those of Landscape::ranks().
+void rank_in_made_space(const accel::optimum::Landscape& landscape);
 /// The checkpoint of a training that is as small as can be, one member complete and one not.
 [[nodiscard]] std::string made_checkpoint();
 /// Reads a checkpoint as that training would. Errors: those of load_checkpoint().
