@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,22 +21,6 @@ namespace hindsight {
 
 /// SHA-256 as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
-
-/// The same of bytes that come in pieces.
-class Sha256 {
- public:
-  Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
-  void add(std::string_view bytes);
-  /// Of all that was added. Call once, last.
-  [[nodiscard]] std::string hex();
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 /// 16 lower-case hexadecimal digits.
 [[nodiscard]] std::string hex64(std::uint64_t value);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "hindsight/core/digest.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/file_stream.h"
 #include "hindsight/core/files.h"
@@ -143,7 +144,7 @@ LandscapeFile::LandscapeFile(const std::filesystem::path& file) : name_(file.str
                 fmt::format("{}: is {}. Is the path right?", printable(name_), what_else(header_)));
   }
   if (in_header) refuse_landscape(name_, "is cut short");
-  parse(hash.hex());
+  parse(hash.finish());
 }
 
 std::string LandscapeFile::take_records() {
