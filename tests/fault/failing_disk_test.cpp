@@ -53,6 +53,15 @@ TEST_F(Class03Disk, AMergedLogComesWholeOrNotAtAll) {
 TEST_F(Class03Disk, ARepairOfWhatTheDiskCannotRead) {
   expect_answered("repair", {.call = "read", .error = "EIO", .times = "once"}, 6);
 }
+/// Its two files are copied by the kernel: neither a read nor a write of the program.
+TEST_F(Class03Disk, ARepairOfALogWithCommitsBesideIt) {
+  expect_answered("repair with commits", {.call = "read", .error = "EIO", .times = "once"}, 5);
+  expect_answered("repair with commits", {.call = "write", .error = "ENOSPC", .times = "once"}, 5);
+}
+TEST_F(Class03Disk, WhereNothingCanBeTakenAwayOrClosed) {
+  expect_answered("sweep", {.call = "unlink", .error = "EIO", .times = "forever"}, 3);
+  expect_answered("export", {.call = "close", .error = "EIO", .times = "once"}, 4);
+}
 TEST_F(Class03Disk, AnExportedTableIsTheOldOneOrTheNewOne) {
   expect_answered("export", {.call = "write", .error = "ENOSPC", .times = "once"}, 4);
   expect_answered("export", {.call = "fsync", .error = "EIO", .times = "forever"}, 3);

@@ -54,8 +54,7 @@ class Killer {
       tally.add(tally.corrupt, place(tally) + scenario_.file + " is neither old nor new");
     }
     // A log that comes whole was named between the last write and the kill: it is done.
-    const bool made_whole = scenario_.name == "merge" && fs::exists(log());
-    if (made_whole) {
+    if (scenario_.whole && fs::exists(log())) {
       if (outcome_of(scenario_, folder_) != whole_.outcome) tally.add(tally.silent, place(tally) + "another log");
       lay_out(scenario_, folder_);
     }

@@ -56,23 +56,55 @@ std::vector<Scenario> make_scenarios() {
       {.name = "merge",
        .words = {"log", "merge", "a.db", "b.db", "--out", "merged.db"},
        .log = "merged.db",
-       .needs = {"a.db", "b.db"}},
+       .needs = {"a.db", "b.db"},
+       .whole = true},
       {.name = "export",
        .words = {"log", "export", "a.db", "--out", "out.csv"},
        .log = "a.db",
        .file = "out.csv",
        .previous = "b.csv",
        .needs = {"a.db"}},
-      {.name = "backup", .words = {"log", "backup", "a.db", "--out", "copy.db"}, .log = "copy.db", .needs = {"a.db"}},
+      {.name = "backup",
+       .words = {"log", "backup", "a.db", "--out", "copy.db"},
+       .log = "copy.db",
+       .needs = {"a.db"},
+       .whole = true},
       {.name = "repair",
        .words = {"log", "repair", "damaged.db", "--out", "fixed.db"},
        .log = "fixed.db",
-       .needs = {"damaged.db"}},
+       .needs = {"damaged.db"},
+       .whole = true},
+      {.name = "repair with commits",  // copies both files first
+       .words = {"log", "repair", "open.db", "--out", "fixed.db"},
+       .log = "fixed.db",
+       .needs = {"open.db", "open.db-wal"},
+       .whole = true},
   };
 }
 
 void require(const Ended& ended) {
   if (ended.exit_code != 0) throw std::runtime_error("an undisturbed command failed: " + ended.err);
+}
+
+/// A log as a writer that is killed leaves it: `open.db`, and commits that are in `open.db-wal` alone.
+void fill_open_log(const fs::path& folder) {
+  const auto sweep = [&](const char* samples) {
+    require(
+        run({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", samples, "--log", "writer.db", "--quiet"},
+            {.folder = folder}));
+  };
+  sweep("60");
+  {
+    // Whoever reads what was there before keeps a commit from being brought into the file.
+    SQLite::Database reader((folder / "writer.db").string(), SQLite::OPEN_READWRITE);
+    reader.exec("BEGIN");
+    static_cast<void>(reader.execAndGet("SELECT count(*) FROM evaluations").getInt64());
+    for (const char* samples : {"80", "100", "120"}) sweep(samples);
+    for (const char* ending : {"", "-wal"}) {
+      fs::copy_file(folder / (std::string("writer.db") + ending), folder / (std::string("open.db") + ending));
+    }
+  }
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(folder / (std::string("writer.db") + ending));
 }
 
 /// Root's checkout with its data, wherever the working folder is.
@@ -90,6 +122,7 @@ void fill(const fs::path& folder) {
   const std::size_t page = damaged.size() / kPage / 2 * kPage;
   std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(page), kPage, '\x5a');
   write_file_atomically(folder / "damaged.db", damaged);
+  fill_open_log(folder);
 }
 
 std::string newest_proposals(const fs::path& log) {
@@ -129,6 +162,10 @@ const Scenario& scenario(const std::string& name) {
 bool can_train() {
   static const bool can = run({"doctor", "--json"}).out.find("libtorch") != std::string::npos;
   return can;
+}
+
+bool can_run(const std::string& name) {
+  return can_train() || (name != "train" && name != "propose" && name != "campaign");
 }
 
 const fs::path& pantry() {
