@@ -144,12 +144,6 @@ std::string weights_of(const std::string& bytes) {
   return begin == std::string::npos ? "no model" : bytes.substr(begin + key.size(), 64);
 }
 
-std::string digest_of_file(const fs::path& file) {
-  if (!fs::exists(file)) return "none";
-  const std::string bytes = read_file(file);
-  return file.extension() == ".safetensors" ? weights_of(bytes) : sha256_hex(bytes);
-}
-
 }  // namespace
 
 const Scenario& scenario(const std::string& name) {
@@ -193,6 +187,12 @@ void lay_out(const Scenario& scenario, const fs::path& folder) {
   };
   for (const std::string& name : scenario.needs) fs::copy_file(from_pantry(name), folder / name);
   if (!scenario.previous.empty()) fs::copy_file(from_pantry(scenario.previous), folder / scenario.file);
+}
+
+std::string digest_of_file(const fs::path& file) {
+  if (!fs::exists(file)) return "none";
+  const std::string bytes = read_file(file);
+  return file.extension() == ".safetensors" ? weights_of(bytes) : sha256_hex(bytes);
 }
 
 std::string outcome_of(const Scenario& scenario, const fs::path& folder) {

@@ -37,6 +37,8 @@ struct Scenario {
 
 /// Empties `folder` and puts there what the command needs.
 void lay_out(const Scenario& scenario, const std::filesystem::path& folder);
+/// Of its bytes; of a model that of its weights, since the rest says when and where it was trained.
+[[nodiscard]] std::string digest_of_file(const std::filesystem::path& file);
 /// Everything that must be equal after the same work: content of logs, proposals, weights of models, bytes of tables.
 [[nodiscard]] std::string outcome_of(const Scenario& scenario, const std::filesystem::path& folder);
 /// What an undisturbed command leaves, and how long it takes. Throws when that fails.
