@@ -6,15 +6,15 @@ usage() {
   cat <<'TEXT'
 usage: scripts/soak.sh [--only NAME] [--count N] [--points N] [--folder FOLDER] [--build FOLDER]
 
-Makes things go wrong, one by one, and prints one table at the end: class of fault (docs/reliability.md), what, how many,
-rows lost, corrupt files, crashes, hangs, results that differ in silence, other faults (unclear messages, files left
-behind), seconds, day. Hours on two cores; what is done is kept in FOLDER/results.csv, and the same command goes on from
-there. What is wrong stands in words in FOLDER/notes.txt.
+Makes things go wrong, one by one, and prints one table at the end: class of fault (docs/reliability.md), what, how
+many, rows lost, corrupt files, crashes, hangs, results that differ in silence, other faults (unclear messages, files
+left behind), seconds, day. Hours on two cores; what is done is kept in FOLDER/results.csv, and the same command goes on
+from there. What is wrong stands in words in FOLDER/notes.txt.
 
   class 1   SIGKILL at random moments: sweep, import, train, propose, campaign, log merge, log repair
   class 2   four writers and two readers at one log, writers killed among them
   class 3   the n-th open, read, write, fsync, rename, mmap, truncate, unlink or close fails, once and from then on, for
-            every n: sweep, import, train, propose, campaign, log merge, export, backup, repair
+            every n: sweep, import, train, propose, campaign, measure import, log merge, export, backup, repair
   class 4   the n-th allocation of memory fails
   class 5   a log, or the -wal file beside it, cut and changed at random: read and repaired
   class 9   a model file, cut at every length and changed at random

@@ -74,6 +74,12 @@ std::vector<Scenario> make_scenarios() {
        .log = "fixed.db",
        .needs = {"damaged.db"},
        .whole = true},
+      {.name = "measure",
+       .words = {"measure", "import", "gpu.jsonl", "--log", "gpu.db", "--csv", "out.csv"},
+       .log = "gpu.db",
+       .file = "out.csv",
+       .previous = "b.csv",
+       .needs = {"gpu.jsonl"}},
       {.name = "repair with commits",  // copies both files first
        .words = {"log", "repair", "open.db", "--out", "fixed.db"},
        .log = "fixed.db",
@@ -81,6 +87,20 @@ std::vector<Scenario> make_scenarios() {
        .whole = true},
   };
 }
+
+/// As hindsight-measure writes it.
+constexpr const char* kMeasurements =
+    R"({"record":"session","command_line":"hindsight-measure x","version":"0.1.0","commit_hash":"abc","host":"h",)"
+    R"("started_at":"2026-01-31T12:00:00Z","gpu_name":"NVIDIA Test","gpu_uuid":"GPU-1","driver_version":"580",)"
+    R"("sensor":"nvml","compute_capability":89,"sms":100,"threads_per_sm":1536,"blocks_per_sm":24,)"
+    R"("registers_per_sm":65536,"shared_bytes_per_sm":102400,"shared_bytes_per_block":101376,"l2_bytes":50331648,)"
+    R"("dram_bytes":24000000000,"memory_bus_bits":256,"boost_hz":2000000000,"memory_clock_hz":10000000000,)"
+    R"("power_limit_w":200,"default_power_limit_w":200,"seed":1})"
+    "\n"
+    R"({"record":"gemm","task":"t1","kernel":"cublaslt","rank":0,"algorithm":"id=1, tile=2","dtype":"bf16",)"
+    R"("layout":"nt","m":1000,"n":1000,"k":1000,"batch":1,"mode":"sustained","status":"ok","latency_s":0.00002,)"
+    R"("energy_j":0.003,"power_w":150,"sm_clock_hz":null})"
+    "\n";
 
 void require(const Ended& ended) {
   if (ended.exit_code != 0) throw std::runtime_error("an undisturbed command failed: " + ended.err);
@@ -117,6 +137,7 @@ void fill(const fs::path& folder) {
   require(run({"log", "export", "b.db", "--out", "b.csv"}, here));
   write_file_atomically(folder / "quick.yaml",
                         "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  write_file_atomically(folder / "gpu.jsonl", kMeasurements);
   std::string damaged = read_file(folder / "a.db");
   constexpr std::size_t kPage = 4096;
   const std::size_t page = damaged.size() / kPage / 2 * kPage;

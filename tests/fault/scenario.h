@@ -23,7 +23,7 @@ struct Scenario {
 };
 
 /// By name: sweep, long sweep, import, train, propose, campaign, merge, export, backup, repair, repair with commits
-/// (in the -wal file beside the log).
+/// (in the -wal file beside the log), measure (the import of what was measured elsewhere).
 [[nodiscard]] const Scenario& scenario(const std::string& name);
 
 /// Logs and a table from which commands begin, made once a process.

@@ -61,8 +61,8 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
       {"truncate", {"EIO"}},
       {"unlink", {"EIO"}},
       {"close", {"EIO"}}};
-  for (const char* name : {"sweep", "import", "merge", "export", "backup", "repair", "repair with commits", "propose",
-                           "train", "campaign"}) {
+  for (const char* name : {"sweep", "import", "merge", "export", "backup", "repair", "repair with commits", "measure",
+                           "propose", "train", "campaign"}) {
     if (!can_run(name)) continue;
     for (const auto& [call, errors] : calls) {
       for (const char* error : errors) {
