@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBug = 70;  // exit code
-
 class Failer {
  public:
   Failer(const Scenario& scenario, const FailLoop& loop, fs::path folder)

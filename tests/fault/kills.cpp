@@ -11,8 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBug = 70;  // exit code
-
 class Killer {
  public:
   Killer(const Scenario& scenario, const fs::path& folder, std::uint64_t seed, const std::vector<int>& signals)

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPage = 4096, kSector = 512;
 constexpr std::size_t kWalHead = 32, kFrameHead = 24;  // [spec: sqlite-format] of a -wal file, and of each page in it
-constexpr int kCorrupt = 4, kBug = 70;                 // exit codes
+constexpr int kCorrupt = 4;                            // exit code
 
 enum class Way { cut, bytes, zeros, noise, moved };
 

@@ -20,25 +20,16 @@ const std::vector<std::string> kQuickTraining{
     "--set", "steps=30",   "--set", "final_steps=5",        "--set",    "evaluate_interval=10",
     "--set", "ensemble=1", "--set", "mining_generations=1", "--method", "prime"};
 
-std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+template <class Item>
+std::vector<Item> joined(std::vector<Item> items, const std::vector<Item>& more) {
+  items.insert(items.end(), more.begin(), more.end());
+  return items;
 }
 
-std::vector<Scenario> make_scenarios() {
+std::vector<Scenario> scenarios_that_learn() {
   return {
-      {.name = "sweep",
-       .words = {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "120", "--log", "log.db", "--quiet"},
-       .log = "log.db"},
-      {.name = "long sweep",  // of 16 commits
-       .words = {"sweep", "--space", "edge", "--workloads", "m6", "--samples", "8000", "--log", "log.db", "--quiet"},
-       .log = "log.db"},
-      {.name = "import",
-       .words = {"log", "import", "--csv", "b.csv", "--objective", "latency_s", "--space", "tiny", "--log", "log.db"},
-       .log = "log.db",
-       .needs = {"b.csv"}},
       {.name = "train",
-       .words = joined({"train", "--log", "b.db", "--out", "out.safetensors", "--quiet"}, kQuickTraining),
+       .words = joined<std::string>({"train", "--log", "b.db", "--out", "out.safetensors", "--quiet"}, kQuickTraining),
        .log = "b.db",
        .file = "out.safetensors",
        .previous = "b.safetensors",
@@ -53,6 +44,21 @@ std::vector<Scenario> make_scenarios() {
                  "quick.yaml", "--log", "log.db", "--quiet"},
        .log = "log.db",
        .needs = {"quick.yaml"}},
+  };
+}
+
+std::vector<Scenario> scenarios_that_write() {
+  return {
+      {.name = "sweep",
+       .words = {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "120", "--log", "log.db", "--quiet"},
+       .log = "log.db"},
+      {.name = "long sweep",  // of 16 commits
+       .words = {"sweep", "--space", "edge", "--workloads", "m6", "--samples", "8000", "--log", "log.db", "--quiet"},
+       .log = "log.db"},
+      {.name = "import",
+       .words = {"log", "import", "--csv", "b.csv", "--objective", "latency_s", "--space", "tiny", "--log", "log.db"},
+       .log = "log.db",
+       .needs = {"b.csv"}},
       {.name = "merge",
        .words = {"log", "merge", "a.db", "b.db", "--out", "merged.db"},
        .log = "merged.db",
@@ -168,7 +174,7 @@ std::string weights_of(const std::string& bytes) {
 }  // namespace
 
 const Scenario& scenario(const std::string& name) {
-  static const std::vector<Scenario> all = make_scenarios();
+  static const std::vector<Scenario> all = joined(scenarios_that_write(), scenarios_that_learn());
   const auto found = std::find_if(all.begin(), all.end(), [&](const Scenario& one) { return one.name == name; });
   if (found == all.end()) throw std::runtime_error("no scenario " + name);
   return *found;

@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBug = 70;  // exit code
-
 class Pair {
  public:
   explicit Pair(fs::path folder) : folder_(std::move(folder)) {

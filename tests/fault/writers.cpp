@@ -20,8 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kWriters = 4, kReaders = 2;  // [chosen] more than there are processors on a small machine
-constexpr int kBug = 70;                   // exit code
-
 class Crowd {
  public:
   explicit Crowd(const fs::path& folder)
