@@ -278,22 +278,23 @@ TEST_F(LandscapeTest, RecordsThatNoLandscapeHasAreRefused) {
     return bytes;
   };
   EXPECT_NO_THROW((void)Landscape::read(file()).ranks(energy, {best}));
-  constexpr std::size_t kPeMemory = 4, kCoreMemory = 6, kActivation = 8, kParameter = 10, kBandwidths = 12, kHead = 14;
+  const std::size_t head = ChipRecord::bytes(Landscape::read(file()).identity().by_parameter_memory);
+  const std::size_t bandwidths = head - sizeof(std::uint16_t);
   const std::string unknown = "a record names what its space does not have";
   refused(changed(0, std::uint32_t{0xffffffff}), unknown);
-  for (const std::size_t level : {kPeMemory, kCoreMemory, kActivation, kParameter}) {
+  for (std::size_t level = sizeof(std::uint32_t); level < bandwidths; level += sizeof(std::uint16_t)) {
     refused(changed(level, std::uint16_t{0xffff}), unknown);
     refused(changed(level, std::uint16_t{3}), unknown);
   }
-  refused(changed(kBandwidths, std::uint16_t{0xffff}), "a record is cut short");
-  refused(changed(kBandwidths, std::uint16_t{5}), unknown);
-  refused(good.substr(0, first + kHead - 1), "a record is cut short");
+  refused(changed(bandwidths, std::uint16_t{0xffff}), "a record is cut short");
+  refused(changed(bandwidths, std::uint16_t{5}), unknown);
+  refused(good.substr(0, first + head - 1), "a record is cut short");
   refused(good.substr(0, good.size() - 1), "a record is cut short");
   for (const double value : {std::nan(""), -1.0, 0.0}) {
-    refused(changed(kHead, value), "a latency or an energy is no number above zero");
+    refused(changed(head, value), "a latency or an energy is no number above zero");
   }
-  constexpr std::size_t kFixedEnergy = kHead + 10;
-  refused(changed(kFixedEnergy, std::nan("")), "a latency or an energy is no number above zero");
+  constexpr std::size_t kFixedEnergy = 10;  // behind a latency and two levels
+  refused(changed(head + kFixedEnergy, std::nan("")), "a latency or an energy is no number above zero");
   refused(good + good.substr(first), "its records are out of order");
 }
 
