@@ -19,12 +19,6 @@
 namespace hindsight::fuzz {
 namespace {
 
-/// Half a kilobyte a page, and no file beside.
-void make_pages_small(const std::filesystem::path& file) {
-  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-  database.exec("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;");
-}
-
 log::EvaluationRow row(std::int64_t workload, const std::string& design, bool feasible) {
   log::EvaluationRow row{
       .workload_id = workload, .design_text_id = design, .design_hash = content_hash(design), .feasible = feasible};
@@ -127,6 +121,11 @@ Provenance made_provenance() {
   provenance.command_line = "hindsight";
   provenance.version = "0.1.0";
   return provenance;
+}
+
+void make_pages_small(const std::filesystem::path& file) {
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  database.exec("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;");
 }
 
 std::string made_log() {

@@ -1,6 +1,7 @@
 /// Files that no folder of the repository holds, made small for the fuzzer: logs, studies, models, networks.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -11,11 +12,24 @@ namespace hindsight::fuzz {
 
 /// Who makes them.
 [[nodiscard]] Provenance made_provenance();
+/// Half a kilobyte a page of a SQLite file, and no file beside it.
+void make_pages_small(const std::filesystem::path& file);
 /// A log of one space, two workloads, feasible and infeasible rows, a model, proposals and a checkpoint. Its pages are
 /// as small as SQLite's can be, so that changes hit many kinds of them.
 [[nodiscard]] std::string made_log();
 /// The same with the counts of a block, which name rows and workloads that may not be there.
 [[nodiscard]] std::string made_log_with_block();
+/// The same with a row of every table: sweeps, asks, proposals with verdicts, an optimum, checkpoints of a campaign and a
+/// training, measurements. What reads logs reads it.
+[[nodiscard]] std::string made_study_log();
+/// A log as version 1 or 2 wrote it.
+[[nodiscard]] std::string made_older_log(std::size_t version);
+/// Of the readers log_values and log_merge: values to write over JSON, checkpoints, numbers and words of that log.
+[[nodiscard]] std::string made_values();
+[[nodiscard]] std::string made_checkpoints();
+[[nodiscard]] std::string made_card();
+[[nodiscard]] std::string made_numbers();
+[[nodiscard]] std::string made_words();
 /// A study of Optuna: trials of every state, attributes, intermediate values.
 [[nodiscard]] std::string made_optuna_study();
 /// Of the first revision of Optuna's tables.
