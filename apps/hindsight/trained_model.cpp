@@ -10,6 +10,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
@@ -104,7 +105,7 @@ LearningRows rows_of_request(const std::string& text, const std::vector<std::str
     json.at("workloads").get_to(rows.workloads);
     json.at("objective").get_to(rows.objective);
     json.at("maximise").get_to(rows.maximise);
-    json.at("runs").get_to(rows.runs);
+    for (const RequestJson& run : json.at("runs")) rows.runs.push_back(integer_number(run));
     json.at("where").get_to(rows.where);
     json.at("constraints").get_to(rows.constraints);
     json.at("assume").get_to(rows.assumptions);

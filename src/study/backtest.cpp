@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/random.h"
@@ -353,8 +354,8 @@ void take_result(HiddenTrial& trial, const std::string& text) {
     trial.loss = number_of(json, "loss");
     score.first_regret = number_of(json, "first_regret");
     score.best_regret = number_of(json, "best_regret");
-    json.at("infeasible_firsts").get_to(score.infeasible_firsts);
-    json.at("applications").get_to(score.applications);
+    score.infeasible_firsts = whole_number(json.at("infeasible_firsts"));
+    score.applications = whole_number(json.at("applications"));
     score.infeasible_frac = number_of(json, "infeasible_frac");
     score.danger = number_of(json, "danger");
     score.recall = number_of(json, "recall");

@@ -37,7 +37,8 @@ constexpr const char* kCard =
     R"({"metrics":{"kendall_tau":0.5,"feasibility_auc":0.75,"calibration_error":0.125},)"
     R"("provenance":{"recipe_chosen":"margins, of 3 backtests"}})";
 constexpr const char* kCurve =
-    R"({"model":"m","started_at":"2026-01-31T12:00:00Z","members":1,"steps":60,"points":[[0,1,0.5,null],[0,20,0.25,0.5]]})";
+    R"({"model":"m","started_at":"2026-01-31T12:00:00Z","members":1,"steps":60,)"
+    R"("points":[[0,1,0.5,null],[0,20,0.25,0.5]]})";
 constexpr const char* kSwept = R"({"samples":4,"definition_hash":"ab"})";
 constexpr const char* kSweep =
     R"({"candidates":8,"constrained":1,"repeated":1,"accepted":4,"designs":4,"exhausted":false,"workloads":[)"

@@ -34,7 +34,7 @@ void ask_names(const log::Log& log, Questions& questions) {
   questions.ask("own objective", [&] { (void)study::own_objective(log); });
   questions.ask("maximised", [&] { (void)study::maximised_metrics(log); });
   questions.ask("evaluator", [&] { (void)study::evaluator_of_rows(log, ""); });
-  questions.ask("learning", [&] { (void)study::with_log_names(log, {.objective = "", .constraints = {}, .where = {}}); });
+  questions.ask("learning", [&] { (void)study::with_log_names(log, study::LearningWords()); });
   questions.ask("technologies", [&] {
     for (const log::ProposalRecord& proposal : log::proposals(log, std::nullopt)) {
       (void)study::technologies_of(log, proposal.design_text_id);
