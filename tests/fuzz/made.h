@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -19,8 +20,8 @@ void make_pages_small(const std::filesystem::path& file);
 [[nodiscard]] std::string made_log();
 /// The same with the counts of a block, which name rows and workloads that may not be there.
 [[nodiscard]] std::string made_log_with_block();
-/// The same with a row of every table: sweeps, asks, proposals with verdicts, an optimum, checkpoints of a campaign and a
-/// training, measurements. What reads logs reads it.
+/// The same with a row of every table: sweeps, asks, proposals with verdicts, an optimum, checkpoints of a campaign and
+/// of a training, measurements. What reads logs reads it.
 [[nodiscard]] std::string made_study_log();
 /// A log as version 1 or 2 wrote it.
 [[nodiscard]] std::string made_older_log(std::size_t version);
@@ -45,6 +46,11 @@ void make_pages_small(const std::filesystem::path& file);
 [[nodiscard]] std::string made_checkpoint();
 /// Reads a checkpoint as that training would. Errors: those of load_checkpoint().
 void load_made_checkpoint(const std::filesystem::path& file);
+
+/// A part of the same training, shard 0 of `count`, with the members that it has.
+[[nodiscard]] std::string made_part(std::uint64_t count);
+/// The model of a training that the part is all of. Errors: those of surrogate::join_parts().
+void join_made_part(const std::filesystem::path& file);
 
 /// What an evaluator is asked, about the space of the reader `question`.
 [[nodiscard]] std::string made_question(const space::DesignSpace& space);

@@ -61,6 +61,8 @@ const std::vector<Made>& made() {
       {"model", made_model},
       {"model", made_layers_model},
       {"checkpoint", made_checkpoint},
+      {"training_part", [] { return made_part(1); }},
+      {"training_part", [] { return made_part(2); }},
       {"onnx", made_onnx},
       {"network", made_onnx},
       {"question", [] { return made_question(small_space()); }},
