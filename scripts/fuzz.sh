@@ -13,7 +13,7 @@ one above 8 KiB, a promise that does not hold (what was read must read back), 10
 256 MiB.
 
   --runs N          executions per reader, counted over all calls and those that tests/fuzz/executions.csv has (default:
-                    10000000; 1000000 for SQLite files and ONNX)
+                    10000000; 1000000 for SQLite files, values of logs and ONNX)
   --reader NAME     this reader alone; may be given again (default: all)
   --most-seconds S  stop a reader after S seconds in this call
   --no-build        the fuzzers are built
@@ -111,13 +111,14 @@ done
 # What a reader is to be asked: executions, longest input.
 runs_of() {
   if [ -n "$runs" ]; then echo "$runs"; return; fi
-  case $1 in log | log_repair | optuna | onnx) echo 1000000 ;; *) echo 10000000 ;; esac
+  case $1 in log | log_repair | log_values | log_merge | optuna | onnx) echo 1000000 ;; *) echo 10000000 ;; esac
 }
 longest_of() {
   case $1 in
     log | log_repair | optuna) echo 65536 ;;
-    model | checkpoint | landscape | residual) echo 16384 ;;
-    command_line | expression | objective | condition | design | numbers | gemm_columns) echo 256 ;;
+    model | checkpoint | training_part | landscape | residual) echo 16384 ;;
+    command_line | recorded_command | environment | address | expression | objective | condition | design | numbers | \
+      gemm_columns) echo 256 ;;
     *) echo 2048 ;;
   esac
 }

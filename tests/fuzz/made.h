@@ -40,6 +40,11 @@ void make_pages_small(const std::filesystem::path& file);
 [[nodiscard]] std::string made_layers_model();
 /// A convolution, a product of matrices and a pooling as an ONNX model.
 [[nodiscard]] std::string made_onnx();
+/// Others with If and Loop; with constants in packed fields, from which shapes are computed; with weights in another
+/// file and a function of its own.
+[[nodiscard]] std::string made_onnx_bodies();
+[[nodiscard]] std::string made_onnx_constants();
+[[nodiscard]] std::string made_onnx_elsewhere();
 /// All designs of a space of eight for one layer; of version 1 and 2 of the accelerator's model.
 [[nodiscard]] std::string made_landscape(const std::string& technology);
 /// The checkpoint of a training that is as small as can be, one member complete and one not.

@@ -15,8 +15,8 @@
 namespace hindsight::fuzz {
 namespace {
 
-/// What is wrong with the message of an error; empty: nothing. It may quote line ends and control characters of what was
-/// read: where it is printed, one function makes a visible line of each (apps/hindsight/output.cpp).
+/// What is wrong with the message of an error; empty: nothing. It may quote line ends and control characters of what
+/// was read: where it is printed, one function makes a visible line of each (apps/hindsight/output.cpp).
 std::string fault_of_message(std::string_view message) {
   if (message.empty()) return "an error without a message";
   if (message.size() > kMostMessageBytes) return "a message of " + std::to_string(message.size()) + " bytes";

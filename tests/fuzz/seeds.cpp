@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fuzz/made.h"
+#include "fuzz/packed.h"
 #include "fuzz/reader.h"
 #include "hindsight/core/files.h"
 
@@ -37,6 +38,8 @@ constexpr std::array kShipped{
     Shipped{"optima", "data/reference", ".csv"},
 };
 
+constexpr std::string_view kTable = "pes,mode,\"a \"\"b\"\"\"\n1,ws,0.5\n2,\"o\ns\",1e-3\n4,,\n";
+
 struct Made {
   std::string_view reader;
   std::function<std::string()> make;
@@ -64,6 +67,12 @@ const std::vector<Made>& made() {
       {"training_part", [] { return made_part(1); }},
       {"training_part", [] { return made_part(2); }},
       {"onnx", made_onnx},
+      {"onnx", made_onnx_bodies},
+      {"onnx", made_onnx_constants},
+      {"onnx", made_onnx_elsewhere},
+      {"csv_stream", [] { return stored_gzip(kTable); }},
+      {"csv_stream", [] { return stored_zip(kTable); }},
+      {"csv_stream", [] { return stored_zip(stored_gzip(kTable)); }},
       {"network", made_onnx},
       {"question", [] { return made_question(small_space()); }},
       {"measured", made_measurements},

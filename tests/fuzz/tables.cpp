@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fuzz/packed.h"
 #include "fuzz/reader.h"
 #include "hindsight/core/error.h"
 #include "hindsight/dataset/answers.h"
@@ -150,7 +151,7 @@ std::span<const Reader> table_readers() {
       Reader{.name = "csv", .read = read_csv, .dictionary = "table"},
       Reader{.name = "tsv", .read = read_tsv, .dictionary = "table"},
       Reader{.name = "semicolon", .read = read_semicolon, .dictionary = "table"},
-      Reader{.name = "csv_stream", .read = read_csv_stream, .dictionary = "table"},
+      Reader{.name = "csv_stream", .read = read_csv_stream, .seal = seal_packed, .dictionary = "table"},
       Reader{.name = "import", .read = import_recognised, .dictionary = "json"},
       Reader{.name = "json_lines", .read = import_json_lines, .dictionary = "json"},
       Reader{.name = "kernel_tuner", .read = import_kernel_tuner, .dictionary = "json"},
