@@ -99,8 +99,8 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
     HINDSIGHT_EXPECT(space != spaces.end());
     candidates.push_back(
         {.name = proposal.design_text_id,
-         .config = configuration_of(space::space_from_definition(space->name, space->definition),
-                                    proposal.design_text_id),
+         .config =
+             configuration_of(space::space_from_definition(space->name, space->definition), proposal.design_text_id),
          .technology = technology_of(options, log, proposal),
          .rank = proposal.rank,
          .proposal_id = proposal.proposal_id,
@@ -144,9 +144,8 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
   }
   if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(space_of(options));
-    return {{.name = options.design,
-             .config = configuration_of(space, options.design),
-             .technology = space.technology()}};
+    return {
+        {.name = options.design, .config = configuration_of(space, options.design), .technology = space.technology()}};
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
   return {{.name = chip.name, .config = chip.config}};

@@ -10,6 +10,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
@@ -55,7 +56,7 @@ std::string options_json(const LearningRows& rows, const std::string& out, bool 
                          {"out", out},
                          {"tune", tune},
                          {"recipe", surrogate::to_yaml(recipe)}};
-  return json.dump();
+  return json_line(json);
 }
 
 std::string log_to_note(const LearningRows& given, const dataset::UnitedRows& rows) {
@@ -89,11 +90,16 @@ std::int64_t note_model(study::TrainingRecord& record, const report::TrainingSum
 }
 
 std::string request_json(const LearningRows& rows, const std::string& choice) {
-  return RequestJson{{"workloads", rows.workloads}, {"objective", rows.objective}, {"maximise", rows.maximise},
-                     {"runs", rows.runs},           {"where", rows.where},         {"constraints", rows.constraints},
-                     {"assume", rows.assumptions},  {"space", rows.space},         {"evaluator", rows.evaluator},
-                     {"recipe_chosen", choice}}
-      .dump();
+  return json_line(RequestJson{{"workloads", rows.workloads},
+                               {"objective", rows.objective},
+                               {"maximise", rows.maximise},
+                               {"runs", rows.runs},
+                               {"where", rows.where},
+                               {"constraints", rows.constraints},
+                               {"assume", rows.assumptions},
+                               {"space", rows.space},
+                               {"evaluator", rows.evaluator},
+                               {"recipe_chosen", choice}});
 }
 
 LearningRows rows_of_request(const std::string& text, const std::vector<std::string>& logs, const std::string& space,

@@ -70,8 +70,7 @@ BlockGroup group_of_json(const BlockJson& json) {
                    .repeats = whole_number(json.at(5)),
                    .has_latency = json.at(6).get<bool>()};
   for (const BlockJson& reason : json.at(7)) {
-    group.reasons.push_back(
-        {.code = reason.at(0).get<std::string>(), .evaluations = whole_number(reason.at(1))});
+    group.reasons.push_back({.code = reason.at(0).get<std::string>(), .evaluations = whole_number(reason.at(1))});
   }
   for (const BlockJson& metric : json.at(8)) {
     std::vector<BlockBest>& list = group.best.emplace_back();

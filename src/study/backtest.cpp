@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/json_whole.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
@@ -383,7 +384,7 @@ std::string run_trial(const surrogate::Recipe& recipe, const Part& part, const B
   } catch (const Error& error) {
     // A recipe that these rows cannot teach, or whose loss diverges, is no candidate; the others go on.
     if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::failure) throw;
-    return BacktestJson{{"failure", error.what()}}.dump();
+    return json_line(BacktestJson{{"failure", error.what()}});
   }
 }
 
@@ -414,7 +415,7 @@ std::vector<Backtest> run_candidates(const std::vector<Part>& parts, const std::
   const auto run = [&](std::size_t i) -> std::string {
     for (const HiddenTrial& other : trials) {  // a candidate that failed once is none
       if (other.candidate == trials[i].candidate && !other.failure.empty()) {
-        return BacktestJson{{"failure", other.failure}}.dump();
+        return json_line(BacktestJson{{"failure", other.failure}});
       }
     }
     const surrogate::Recipe& recipe = options.candidates[trials[i].candidate];

@@ -7,6 +7,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/json_whole.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/definitions.h"
@@ -60,7 +61,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   if (const std::string hash = options.space().derived_hash(); !hash.empty()) json["derived_hash"] = hash;
   json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
   json["definition_hash"] = definition_hash;
-  return json.dump();
+  return json_line(json);
 }
 
 Progressed nothing_yet(const SweepOptions& options) {
@@ -121,7 +122,7 @@ std::string to_json(const Progressed& progressed) {
                      {"number", found.number},     {"design", found.design},
                      {"score", found.score},       {"values", found.values}};
   }
-  return json.dump();
+  return json_line(json);
 }
 
 Progressed parse_progressed(const std::string& text, const std::vector<workload::Network>& networks,
