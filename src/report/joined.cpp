@@ -205,10 +205,10 @@ void require_same_optimum(const OptimumPart& first, const OptimumPart& other) {
   for (const auto& [key, value] : mine.items()) {
     const Json there = theirs.value(key, Json());
     if (there == value) continue;
-    refuse_part(other.file,
-                fmt::format("is a shard of another optimum than {}: {} is {}, there {}. Join shards of one command",
-                            printable(first.file, 200), printable(key), printable(there.dump()),
-                            printable(value.dump())));
+    refuse_part(
+        other.file,
+        fmt::format("is a shard of another optimum than {}: {} is {}, there {}. Join shards of one command",
+                    printable(first.file, 200), printable(key), printable(there.dump()), printable(value.dump())));
   }
 }
 
@@ -367,11 +367,10 @@ std::string join_results(const std::vector<Part>& parts) {
         if (!settings(cell.json).empty()) same.emplace_back("settings_hash");
         for (const std::string& key : same) {
           if (cell.json.at(key) == first->json.at(key)) continue;
-          refuse_part(
-              part.file,
-              fmt::format("is of another study than {}: {} is {}, there {}. Join shards of one command",
-                          printable(first->file, 200), key, printable(cell.json.at(key).dump()),
-                          printable(first->json.at(key).dump())));
+          refuse_part(part.file,
+                      fmt::format("is of another study than {}: {} is {}, there {}. Join shards of one command",
+                                  printable(first->file, 200), key, printable(cell.json.at(key).dump()),
+                                  printable(first->json.at(key).dump())));
         }
         const auto key = std::tuple(cell.json.at("task").get<std::string>(), cell.json.at("method").get<std::string>(),
                                     whole_number(cell.json.at("seed")));

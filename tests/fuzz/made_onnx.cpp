@@ -42,8 +42,8 @@ std::string made_onnx() {
       .initializer(onnx_integers("shape", {0, -1}))
       .initializer(onnx_tensor("v", {144, 10}))
       .node(onnx_node("Conv", {"x", "w"}, {"y"},
-                            {onnx_attribute("strides", std::vector<std::int64_t>{1, 1}),
-                             onnx_attribute("kernel_shape", std::vector<std::int64_t>{3, 3})}))
+                      {onnx_attribute("strides", std::vector<std::int64_t>{1, 1}),
+                       onnx_attribute("kernel_shape", std::vector<std::int64_t>{3, 3})}))
       .node(onnx_node("Relu", {"y"}, {"r"}))
       .node(onnx_node("Reshape", {"r", "shape"}, {"f"}))
       .node(onnx_node("MatMul", {"f", "v"}, {"z"}))
@@ -86,12 +86,8 @@ std::string made_onnx_constants() {
                                 .bytes(7, packed({1, 16}))
                                 .bytes(8, "s")
                                 .text();
-  const std::string axes = WireWriter()
-                               .integer(1, 1)
-                               .integer(2, test::kOnnxInt64)
-                               .bytes(8, "axes")
-                               .bytes(9, raw({-1}))
-                               .text();
+  const std::string axes =
+      WireWriter().integer(1, 1).integer(2, test::kOnnxInt64).bytes(8, "axes").bytes(9, raw({-1})).text();
   return OnnxModel()
       .input("x", {"batch", "4", "4"})
       .initializer(axes)

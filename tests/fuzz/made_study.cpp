@@ -33,12 +33,10 @@ constexpr const char* kProof =
     R"({"proof":"branch and bound","metrics":{"layered":{"latency_s":0.0009,"area_mm2":20}}})";
 constexpr const char* kAsked =
     R"({"space":"tiny","evaluator":"simulator","objective":"latency_s","metrics":["latency_s","area_mm2"]})";
-constexpr const char* kCard =
-    R"({"metrics":{"kendall_tau":0.5,"feasibility_auc":0.75,"calibration_error":0.125},)"
-    R"("provenance":{"recipe_chosen":"margins, of 3 backtests"}})";
-constexpr const char* kCurve =
-    R"({"model":"m","started_at":"2026-01-31T12:00:00Z","members":1,"steps":60,)"
-    R"("points":[[0,1,0.5,null],[0,20,0.25,0.5]]})";
+constexpr const char* kCard = R"({"metrics":{"kendall_tau":0.5,"feasibility_auc":0.75,"calibration_error":0.125},)"
+                              R"("provenance":{"recipe_chosen":"margins, of 3 backtests"}})";
+constexpr const char* kCurve = R"({"model":"m","started_at":"2026-01-31T12:00:00Z","members":1,"steps":60,)"
+                               R"("points":[[0,1,0.5,null],[0,20,0.25,0.5]]})";
 constexpr const char* kSwept = R"({"samples":4,"definition_hash":"ab"})";
 constexpr const char* kSweep =
     R"({"candidates":8,"constrained":1,"repeated":1,"accepted":4,"designs":4,"exhausted":false,"workloads":[)"
@@ -176,8 +174,8 @@ std::string made_values() {
 }
 
 std::string made_checkpoints() {
-  return value_bytes("checkpoints.value_json", 0, campaign_state()) +
-         value_bytes("checkpoints.value_json", 2, kSweep) + value_bytes("checkpoints.value_json", 3, kCurve);
+  return value_bytes("checkpoints.value_json", 0, campaign_state()) + value_bytes("checkpoints.value_json", 2, kSweep) +
+         value_bytes("checkpoints.value_json", 3, kCurve);
 }
 
 std::string made_card() {
@@ -196,8 +194,7 @@ std::string made_words() {
   return value_bytes("runs.command_line", 1, "hindsight sweep --space='a b' --shard 1/3 -q --samples=9 'x") +
          value_bytes("workloads.name", 0, "mobilenet 'v2'\n") +
          value_bytes("evaluators.name", 0, "pe_array 22nm +noise 5 %") +
-         value_bytes("proposals.objective", 3, "energy_j * latency_s^2") +
-         value_bytes("runs.options_json", 3, kAsked);
+         value_bytes("proposals.objective", 3, "energy_j * latency_s^2") + value_bytes("runs.options_json", 3, kAsked);
 }
 
 }  // namespace hindsight::fuzz

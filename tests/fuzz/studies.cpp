@@ -7,8 +7,7 @@
 #include "fuzz/log_values.h"
 #include "fuzz/made.h"
 #include "fuzz/reader.h"
-#include "hindsight/core/text.h"
-#include "hindsight/log/content.h"
+#include "hindsight/core/files.h"
 #include "hindsight/log/merge.h"
 #include "hindsight/log/query.h"
 #include "hindsight/log/sql_query.h"
@@ -82,13 +81,15 @@ void ask_checkpoints(const log::Log& log, Questions& questions) {
 void ask_report(const log::Log& log, Questions& questions) {
   questions.ask("report", [&] {
     const std::optional<report::ChosenDesign> chosen = report::chosen_design(log);
-    const report::StudyReport study = report::study_report(
-        log, {.log_name = "study.sqlite", .why_unexplained = "not asked", .chosen = &chosen});
+    const report::StudyReport study =
+        report::study_report(log, {.log_name = "study.sqlite", .why_unexplained = "not asked", .chosen = &chosen});
     (void)report::report_update(study);
     (void)report::report_markdown(study);
     (void)report::report_json(study);
     for (const report::ReportSection& section : study.sections) {
-      for (const report::ReportFigure& figure : section.figures) (void)report::report_svg(study, figure.name, "");
+      for (const report::ReportFigure& figure : section.figures) {
+        if (!figure.panels.empty()) (void)report::report_svg(study, figure.name, "");
+      }
     }
     (void)report::report_json(report::compared(study, study));
   });
@@ -112,10 +113,15 @@ void ask_texts(const log::Log& log, Questions& questions) {
   questions.ask("JSON lines", [&] { (void)report::export_json_lines(log, {}); });
 }
 
+/// Made once.
+const std::string& study_log() {
+  static const std::string made = made_study_log();
+  return made;
+}
+
 /// The made log with the values of the bytes.
 std::filesystem::path changed_log(std::string_view bytes, std::size_t& changed) {
-  static const std::string made = made_study_log();
-  const std::filesystem::path file = as_file(made, ".sqlite");
+  const std::filesystem::path file = as_file(study_log(), ".sqlite");
   changed = change_values(file, bytes);
   return file;
 }
@@ -136,19 +142,21 @@ void read_log_values(std::string_view bytes) {
   require(changed > 0 || !refusal, questions.first_refused() + ": a log as we make it is refused");
 }
 
-/// A sound log that is merged into a new one has its content there.
+/// The log is merged with the one that it was made of: with all its rows, or it is refused. Sound ones give a sound
+/// one.
 void merge_log_values(std::string_view bytes) {
+  static const std::filesystem::path original = [] {
+    const std::filesystem::path file = free_path("original.sqlite");
+    write_file_atomically(file, study_log());
+    return file;
+  }();
   std::size_t changed = 0;
-  const std::filesystem::path file = changed_log(bytes, changed);
-  const std::filesystem::path output = free_path("merged.sqlite");
+  const std::filesystem::path file = changed_log(bytes, changed), output = free_path("merged.sqlite");
   const log::MergeResult result =
-      log::merge_logs({file}, output, log::Contradictions::keep_first, made_provenance());
-  require(result.read() == result.inserted + result.already_present + result.contradicting, "every row is counted");
-  const log::Log before = log::Log::open(file, log::OpenMode::read_only);
-  if (!before.verify().sound()) return;
-  const log::Log after = log::Log::open(output, log::OpenMode::read_only);
-  require(after.verify().sound(), "a sound log is sound when it is merged");
-  require(log::content(after).sha256 == log::content(before).sha256, "merging one log keeps its content");
+      log::merge_logs({original, file}, output, log::Contradictions::keep_first, made_provenance());
+  require(result.inputs.size() == 2 && result.inserted >= result.inputs.front().evaluations, "no row is lost");
+  if (!log::Log::open(file, log::OpenMode::read_only).verify().sound()) return;
+  require(log::Log::open(output, log::OpenMode::read_only).verify().sound(), "sound logs give a sound one");
 }
 
 /// What a line of equal signs stands between.
