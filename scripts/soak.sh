@@ -6,20 +6,27 @@ usage() {
   cat <<'TEXT'
 usage: scripts/soak.sh [--only NAME] [--count N] [--points N] [--folder FOLDER] [--build FOLDER]
 
-Makes things go wrong, one by one, and prints one table at the end: class of fault (docs/reliability.md), what, how many,
-rows lost, corrupt files, crashes, hangs, results that differ in silence, other faults (unclear messages, files left
-behind), seconds. Hours on two cores; what is done is kept in FOLDER/results.csv, and the same command goes on from there.
-What is wrong stands in words in FOLDER/notes.txt.
+Makes things go wrong, one by one, and prints one table at the end: class of fault (docs/reliability.md), what, how
+many, rows lost, corrupt files, crashes, hangs, results that differ in silence, other faults (unclear messages, files
+left behind), seconds, day. Hours on two cores; what is done is kept in FOLDER/results.csv, and the same command goes on
+from there. What is wrong stands in words in FOLDER/notes.txt.
 
-  class 1   SIGKILL at random moments: sweep, import, train, propose, campaign, log merge
-  class 3   the n-th open, read, write, fsync, rename, mmap or truncate fails, once and from then on, for every n
+  class 1   SIGKILL at random moments: sweep, import, train, propose, campaign, log merge, log repair
+  class 2   four writers and two readers at one log, writers killed among them
+  class 3   the n-th open, read, write, fsync, rename, mmap, truncate, unlink or close fails, once and from then on, for
+            every n: sweep, import, train, propose, campaign, measure import, log merge, export, backup, repair
   class 4   the n-th allocation of memory fails
+  class 5   a log, or the -wal file beside it, cut and changed at random: read and repaired
   class 9   a model file, cut at every length and changed at random
   class 10  the power is cut at every write; what was not synced is lost, torn or kept
+  class 19  SIGINT, SIGTERM or SIGHUP at random moments: sweep, import, train, propose, campaign, log merge
+  class 24  two trainings that write one model file at once
 
-  --only NAME      what has NAME in it, e.g. 'SIGKILL', 'sweep: write', 'power cut'
-  --count N        kills of each verb; allocations that fail; 250 times as many changes of the model (default: 400)
-  --points N       failing calls of each kind, at equal distances (default: 0, every one)
+  --only NAME      what has NAME in it, e.g. 'SIGKILL', 'SIGHUP', 'at once', 'log: damaged', 'sweep: write', 'power cut'
+  --count N        kills and signals of each verb, pairs of trainings, allocations that fail; 5 times as many damages of
+                   a log, 250 times as many changes of the model (default: 400)
+  --points N       failing calls of each kind, at equal distances; with it, every seventh power cut (default: 0, every
+                   one)
   --folder FOLDER  results and scratch files (default: build/soak)
   --build FOLDER   build folder with program and tests (default: build/test)
   --help           this text

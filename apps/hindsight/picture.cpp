@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +14,6 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/scratch_folder.h"
-#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::app {
@@ -33,6 +34,13 @@ bool has_renderer() {
   return false;
 }
 
+/// The beginning of what a process that has ended said.
+std::string beginning_of(const Descriptor& pipe) {
+  std::array<char, 4096> said{};
+  const ssize_t count = ::read(pipe.number(), said.data(), said.size());
+  return {said.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
 }  // namespace
 
 void require_png_renderer() {
@@ -45,17 +53,16 @@ void require_png_renderer() {
 std::string png_of_svg(const std::string& svg, int width) {
   require_png_renderer();
   const ScratchFolder scratch("the figure");
-  const fs::path from = scratch / "figure.svg", to = scratch / "figure.png", said = scratch / "said.txt";
+  const fs::path from = scratch / "figure.svg", to = scratch / "figure.png";
   write_file_atomically(from, svg);
-  ChildProcess renderer(
-      fmt::format("exec {} --keep-aspect-ratio --width {} --output {} {} 2> {}", kRenderer, width,
-                  shell_quoted(to.string()), shell_quoted(from.string()), shell_quoted(said.string())),
-      ChildInput::none);
+  ChildProcess renderer({std::string(kRenderer), "--keep-aspect-ratio", "--width", std::to_string(width), "--output",
+                         to.string(), from.string()},
+                        ChildInput::none);
   const std::optional<ProcessEnd> end = renderer.wait(kMostTime);
   if (!end || end->exit_code != 0 || !fs::exists(to)) {
     const std::string why = !end ? "it did not end within a minute" : to_string(*end);
     throw Error(ErrorKind::failure, fmt::format("{}: {}: {}. Take --format svg?", kRenderer, why,
-                                                printable(fs::exists(said) ? read_file(said) : std::string(), 200)));
+                                                printable(beginning_of(renderer.error()), 200)));
   }
   return read_file(to, kMostBytes);
 }

@@ -97,7 +97,7 @@ void require_results(const std::string& text, const std::filesystem::path& file)
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
     const Json json = Json::parse(bounded_json(lines[i]), nullptr, false);
-    if (json.is_object() && json.value("kind", "") == kResultKind) continue;
+    if (json.is_object() && json.contains("kind") && json["kind"] == kResultKind) continue;
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}:{}: is no result of `hindsight bench score` (nothing was added). Name another file?",
                             printable(file.string(), 200), i + 1));

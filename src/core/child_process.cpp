@@ -1,4 +1,4 @@
-/// Starts shells in process groups of their own, and ends the groups.
+/// Starts programs in process groups of their own, and ends the groups.
 #include "hindsight/core/child_process.h"
 
 #include <fcntl.h>
@@ -29,10 +29,9 @@ constexpr std::chrono::milliseconds kLookEvery{2};
 constexpr int kLifeline = 3;
 /// Behind all that are placed, so that placing the ends of one pipe cannot close another's.
 constexpr int kFirstFreeDescriptor = 4;
-/// Runs its argument in place of itself, beside a watcher that kills the group when the lifeline ends. The watcher
-/// holds no other pipe, and a shell of its own keeps it out of the argument's jobs.
-constexpr const char* kGuarded =
-    "(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec /bin/sh -c \"$1\"";
+/// A shell that runs its arguments in place of itself, beside a watcher that kills the group when the lifeline ends.
+/// The watcher holds no other pipe. The text is the same for every command: no argument is read as text of a shell.
+constexpr const char* kGuarded = "(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec 3<&-; exec \"$@\"";
 
 [[noreturn]] void fail(const char* what, int error) {
   throw Error(ErrorKind::failure, fmt::format("cannot start a process: {}: {}", what, std::strerror(error)));
@@ -99,9 +98,12 @@ class SpawnPlan {
     const int error = posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (error != 0) fail("posix_spawn", error);
   }
-  [[nodiscard]] pid_t start(const std::string& shell_command) const {
-    std::string shell = "sh", option = "-c", guarded = kGuarded, command = shell_command;
-    std::array<char*, 6> arguments{shell.data(), option.data(), guarded.data(), shell.data(), command.data(), nullptr};
+  [[nodiscard]] pid_t start(const std::vector<std::string>& words) const {
+    std::vector<std::string> all{"sh", "-c", kGuarded, "sh"};
+    all.insert(all.end(), words.begin(), words.end());
+    std::vector<char*> arguments;
+    for (std::string& word : all) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     pid_t child = -1;
     if (const int error = posix_spawn(&child, "/bin/sh", &actions_, &attributes_, arguments.data(), environ)) {
       fail("/bin/sh", error);
@@ -139,7 +141,8 @@ void Descriptor::close() {
   if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
-ChildProcess::ChildProcess(const std::string& shell_command, ChildInput input) {
+ChildProcess::ChildProcess(const std::vector<std::string>& words, ChildInput input) {
+  HINDSIGHT_EXPECT(!words.empty());
   SpawnPlan plan;
   Pipe in, out = make_pipe(), error = make_pipe(), life = make_pipe();
   if (input == ChildInput::pipe) {
@@ -154,7 +157,7 @@ ChildProcess::ChildProcess(const std::string& shell_command, ChildInput input) {
   plan.place(life.read, kLifeline);
   make_nonblocking(out.read);
   make_nonblocking(error.read);
-  child_ = plan.start(shell_command);
+  child_ = plan.start(words);
   end_with_us(child_);
   input_ = std::move(in.write);
   output_ = std::move(out.read);

@@ -11,6 +11,7 @@
 #include "evaluator/simulator_pool.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::evaluator {
@@ -33,6 +34,7 @@ ExternalCommand checked(ExternalCommand command) {
   require_name(command.name == command.text ? "--evaluator" : "--evaluator-name", command.name);
   require_name("--evaluator-version", command.version);
   require_placeholders(command.text);
+  (void)command_words(command.text, kCommandOption);
   if (!(command.timeout_s > 0 && command.timeout_s <= kLongestTimeout_s)) {
     fail(fmt::format("--evaluator-timeout {}: expected seconds above 0, at most {}", command.timeout_s,
                      shortest(kLongestTimeout_s)));

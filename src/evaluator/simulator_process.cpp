@@ -32,7 +32,7 @@ constexpr std::size_t kChunkBytes = 65536;  ///< [chosen] of one read: what a pi
 /// [chosen] Of standard error at a time, so that one who never stops writing does not keep the answer waiting.
 constexpr int kMostChunks = 16;
 constexpr std::size_t kShownOutput = 40;              ///< [chosen] characters of a wrong line in a message
-constexpr int kCannotExecute = 126, kNotFound = 127;  ///< POSIX: exit codes of a shell
+constexpr int kCannotExecute = 126, kNotFound = 127;  ///< POSIX: exit codes of what starts a program in vain
 constexpr int kSignalBase = 128;                      ///< a shell's child died of signal N: 128 + N
 constexpr std::array<std::string_view, 3> kPlaceholders{"{design.json}", "{workload.json}", "{out.json}"};
 
@@ -47,15 +47,16 @@ std::string without_braces(std::string_view placeholder) {
   return std::string(placeholder.substr(1, placeholder.size() - 2));
 }
 
-std::string with_files(std::string command, const ScratchFolder& folder) {
+std::vector<std::string> with_files(std::vector<std::string> words, const ScratchFolder& folder) {
   for (const std::string_view placeholder : kPlaceholders) {
-    const std::string word = shell_quoted((folder / without_braces(placeholder)).string());
-    for (auto at = command.find(placeholder); at != std::string::npos;
-         at = command.find(placeholder, at + word.size())) {
-      command.replace(at, placeholder.size(), word);
+    const std::string path = (folder / without_braces(placeholder)).string();
+    for (std::string& word : words) {
+      for (auto at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, at + path.size())) {
+        word.replace(at, placeholder.size(), path);
+      }
     }
   }
-  return command;
+  return words;
 }
 
 /// A command that cannot be run at all is no fault of a design.
@@ -110,7 +111,7 @@ void require_placeholders(const std::string& command) {
 }
 
 SimulatorProcess::SimulatorProcess(const ExternalCommand& command, std::function<bool()> given_up)
-    : command_(command), given_up_(std::move(given_up)) {}
+    : command_(command), words_(command_words(command.text, kCommandOption)), given_up_(std::move(given_up)) {}
 
 std::optional<Outcome> SimulatorProcess::ask(const Asked& asked) {
   const auto deadline =
@@ -128,7 +129,7 @@ std::optional<Outcome> SimulatorProcess::ask_line(const Asked& asked, Clock::tim
     }
     if (ended) end();  // between two questions: it owes nobody an answer
   }
-  if (!process_) process_.emplace(command_.text, ChildInput::pipe);
+  if (!process_) process_.emplace(words_, ChildInput::pipe);
   switch (converse(question_line(asked.id, asked.design_json, *asked.workload_json) + "\n", deadline)) {
     case Event::line:
       return take_line();
@@ -155,7 +156,7 @@ std::optional<Outcome> SimulatorProcess::ask_once(const Asked& asked, Clock::tim
   const ScratchFolder folder("the files of a question");
   write(folder / "design.json", asked.design_json);
   write(folder / "workload.json", *asked.workload_json);
-  process_.emplace(with_files(command_.text, folder), ChildInput::none);
+  process_.emplace(with_files(words_, folder), ChildInput::none);
   std::string_view nothing;
   while (!process_->ended()) {
     if (given_up_()) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "hindsight/core/child_process.h"
 #include "hindsight/evaluator/external.h"
@@ -51,6 +52,8 @@ struct Refused {
 };
 using Outcome = std::variant<Said, Failed, Refused>;
 
+inline constexpr std::string_view kCommandOption = "--evaluator";  ///< where a command is given, for messages
+
 /// Whether a placeholder stands in the command.
 [[nodiscard]] bool runs_per_design(const std::string& command);
 /// Error{usage}: a placeholder that is none, or {out.json} left out.
@@ -89,6 +92,7 @@ class SimulatorProcess {
   ProcessEnd finish();
 
   const ExternalCommand& command_;
+  std::vector<std::string> words_;  ///< of the command
   std::function<bool()> given_up_;
   std::optional<ChildProcess> process_;
   std::string output_;        ///< read, not yet taken

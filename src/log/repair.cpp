@@ -42,6 +42,12 @@ bool is_beside(const fs::path& file, const char* ending) {
   return !ignored && bytes > 0;
 }
 
+/// A disk that fails now says nothing about what the files hold.
+bool is_of_the_disk(int code) {
+  const int kind = code & 0xff;
+  return kind == SQLITE_IOERR || kind == SQLITE_FULL || kind == SQLITE_CANTOPEN || kind == SQLITE_NOMEM;
+}
+
 /// The damaged file, or a copy into which SQLite brought what its -wal or -journal file holds.
 class Readable {
  public:
@@ -57,13 +63,13 @@ class Readable {
       throw Error(ErrorKind::failure, fmt::format("{}{}: cannot be copied beside {}: {}. Is there room?",
                                                   shown(damaged), ending, shown(output), error.message()));
     }
-    bring_in();
+    bring_in(damaged, output);
   }
   [[nodiscard]] const fs::path& path() const { return path_; }
   [[nodiscard]] bool newest_lost() const { return newest_lost_; }
 
  private:
-  void bring_in() {
+  void bring_in(const fs::path& damaged, const fs::path& output) {
     try {
       SQLite::Database database(path_.string(), SQLite::OPEN_READWRITE);
       distrust(database);
@@ -72,7 +78,13 @@ class Readable {
       database.exec("PRAGMA writable_schema = ON");
       database.execAndGet("SELECT count(*) FROM sqlite_master");
       newest_lost_ = database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0;
-    } catch (const SQLite::Exception&) {
+    } catch (const SQLite::Exception& error) {
+      if (is_of_the_disk(error.getErrorCode())) {
+        throw Error(ErrorKind::failure,
+                    fmt::format("{}: its newest commits cannot be brought into a copy beside {}: {}. Nothing was "
+                                "written. Is there room, and is the disk sound?",
+                                shown(damaged), shown(output), error.what()));
+      }
       newest_lost_ = true;
     }
   }

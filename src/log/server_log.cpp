@@ -32,10 +32,16 @@ constexpr std::array<ServerMigration, 1> kServerMigrations = {
 static_assert(kServerMigrations.back().to_version == kSchemaVersion, "a new schema version needs its migration here");
 
 std::chrono::milliseconds patience_of(std::chrono::milliseconds asked) {
+  constexpr std::int64_t kMost_s = 1'000'000;  // [chosen] twelve days; counted in milliseconds it stays a number
   const char* text = std::getenv("HINDSIGHT_SERVER_PATIENCE_S");
-  const auto seconds = text == nullptr ? std::nullopt : parse_int(text);
-  return seconds && *seconds >= 0 ? std::chrono::seconds(*seconds)
-                                  : std::min<std::chrono::milliseconds>(asked, kPatience);
+  if (text == nullptr || *text == '\0') return std::min<std::chrono::milliseconds>(asked, kPatience);
+  const auto seconds = parse_int(text);
+  if (!seconds || *seconds < 0 || *seconds > kMost_s) {
+    throw Error(ErrorKind::usage, fmt::format("HINDSIGHT_SERVER_PATIENCE_S is '{}': expected whole seconds from 0 to {}. "
+                                              "Correct it or unset it",
+                                              printable(text, 100), kMost_s));
+  }
+  return std::chrono::seconds(*seconds);
 }
 
 /// 0: no log there.

@@ -310,12 +310,12 @@ std::string join_optima(const std::vector<Part>& parts) {
     if (!first) first = read;
     try {
       require_same_optimum(*first, read);
+      const auto [known, is_new] = shards.try_emplace(read.index, read);
+      if (!is_new && known->second.json.at("designs") != read.json.at("designs"))
+        refuse_twice(known->second.file, part.file, read.index, read.count);
     } catch (const nlohmann::json::exception&) {
-      refuse_part(part.file, "is damaged: it does not say what its shard is of");
+      refuse_part(part.file, "is damaged: it does not say what its shard is of, or lacks designs");
     }
-    const auto [known, is_new] = shards.try_emplace(read.index, read);
-    if (!is_new && known->second.json.at("designs") != read.json.at("designs"))
-      refuse_twice(known->second.file, part.file, read.index, read.count);
   }
   Together together;
   for (const OptimumPart& shard : in_order(shards, first->count)) {

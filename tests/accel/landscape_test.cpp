@@ -4,12 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <map>
 
 #include "accel/host_engine.h"
+#include "accel/landscape_seal.h"
 #include "accel/optimum/axes.h"
+#include "accel/optimum/landscape_format.h"
 #include "accel/space_parts.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -243,6 +248,83 @@ TEST_F(LandscapeTest, FilesThatAreNoneOrDamagedAreRefused) {
   for (std::size_t from = 0; from + 1 < header; from = good.find('\n', from) + 1) {
     std::string without = good;
     refused(without.erase(from, good.find('\n', from) + 1 - from), "");
+  }
+}
+
+/// A stranger can write any records under right checksums. None of them is used as an index or believed against the
+/// model.
+TEST_F(LandscapeTest, RecordsThatNoLandscapeHasAreRefused) {
+  write_landscape(question_, file(), {.metrics = LandscapeMetrics::latency_and_energy});
+  const std::string good = read_file(file());
+  const std::size_t first = good.find("\n\n") + 2;
+  Question energy = question_;
+  energy.goal = {.latency = 0, .energy = 1};
+  const double best = truth(energy).front();
+  const auto refused = [&](std::string bytes, const std::string& part) {
+    bytes = hindsight::test::sealed_landscape(std::move(bytes));
+    std::ofstream(file(), std::ios::binary) << bytes;
+    const Landscape landscape = Landscape::read(file());  // its checksums are right
+    try {
+      (void)landscape.ranks(energy, {best});
+      ADD_FAILURE() << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::incompatible) << error.what();
+      EXPECT_THAT(error.what(), testing::AllOf(HasSubstr("all.landscape: is damaged: " + part), HasSubstr("--out")));
+    }
+  };
+  const auto changed = [&](std::size_t at, auto value) {
+    std::string bytes = good;
+    std::memcpy(&bytes[first + at], &value, sizeof value);
+    return bytes;
+  };
+  EXPECT_NO_THROW((void)Landscape::read(file()).ranks(energy, {best}));
+  constexpr std::size_t kPeMemory = 4, kCoreMemory = 6, kActivation = 8, kParameter = 10, kBandwidths = 12, kHead = 14;
+  const std::string unknown = "a record names what its space does not have";
+  refused(changed(0, std::uint32_t{0xffffffff}), unknown);
+  for (const std::size_t level : {kPeMemory, kCoreMemory, kActivation, kParameter}) {
+    refused(changed(level, std::uint16_t{0xffff}), unknown);
+    refused(changed(level, std::uint16_t{3}), unknown);
+  }
+  refused(changed(kBandwidths, std::uint16_t{0xffff}), "a record is cut short");
+  refused(changed(kBandwidths, std::uint16_t{5}), unknown);
+  refused(good.substr(0, first + kHead - 1), "a record is cut short");
+  refused(good.substr(0, good.size() - 1), "a record is cut short");
+  for (const double value : {std::nan(""), -1.0, 0.0}) {
+    refused(changed(kHead, value), "a latency or an energy is no number above zero");
+  }
+  constexpr std::size_t kFixedEnergy = kHead + 10;
+  refused(changed(kFixedEnergy, std::nan("")), "a latency or an energy is no number above zero");
+  refused(good + good.substr(first), "its records are out of order");
+}
+
+/// An energy near one that is asked for is looked up in the model, which has the last word.
+TEST_F(LandscapeTest, AnEnergyThatTheModelDoesNotGiveIsRefused) {
+  question_.networks.resize(1);
+  write_landscape(question_, file(), {.metrics = LandscapeMetrics::latency_and_energy});
+  const std::string good = read_file(file());
+  Question energy = question_;
+  energy.goal = {.latency = 0, .energy = 1};
+  const std::vector<double> all = truth(energy);
+  // All sites get the energy of a design that costs ten times what the best does, and none for what its memories read.
+  std::string bytes = good;
+  LandscapeIdentity identity = Landscape::read(file()).identity();
+  for (std::size_t at = good.find("\n\n") + 2; at < good.size();) {
+    std::string_view rest = std::string_view(good).substr(at);
+    const ChipRecord record = take_chip(rest, identity.by_parameter_memory);
+    at += ChipRecord::bytes(identity.by_parameter_memory);
+    for (std::size_t b = 0; b < record.bandwidths; ++b, at += site_bytes(identity.metrics)) {
+      const std::array<double, 4> energies{all.front() / 10, 0, 0, 0};
+      std::memcpy(&bytes[at + 10], energies.data(), sizeof energies);
+    }
+  }
+  std::ofstream(file(), std::ios::binary) << hindsight::test::sealed_landscape(bytes);
+  const Landscape landscape = Landscape::read(file());
+  const double told = landscape.ranks(energy, {all.back() * 1e6}).front().best;
+  try {
+    (void)landscape.ranks(energy, {told});
+    ADD_FAILURE() << "a value that no design has was believed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has a design with a value that the model does not give it"));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "apps/app_fixture.h"
 #include "hindsight/core/shell.h"
+#include "in_shell.h"
 #include "repository.h"
 #include "sweep/sweep_fixture.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
+using hindsight::test::in_shell;
 
 constexpr int kInterruptedExitCode = 130;
 
@@ -54,8 +56,8 @@ class EvaluatorOption : public AppTest {
   }
   /// A simulator that never answers, ignores SIGTERM, and has a child.
   [[nodiscard]] std::string stubborn() const {
-    return "trap '' TERM INT; sleep 1000 & echo $! >> " + file("pids") + "; echo $$ >> " + file("pids") +
-           "; while :; do sleep 1; done";
+    return in_shell("trap '' TERM INT; sleep 1000 & echo $! >> " + file("pids") + "; echo $$ >> " + file("pids") +
+                    "; while :; do sleep 1; done");
   }
   void expect_all_gone() const {
     std::ifstream in(file("pids"));
@@ -83,7 +85,7 @@ TEST_F(EvaluatorOption, TheBuiltInModelAsAProcessGivesTheSameRows) {
 }
 
 TEST_F(EvaluatorOption, AKilledSweepContinuesAndAsksNothingTwiceButWhatWasInWork) {
-  const std::string counting = "tee -a " + file("asked") + " | " + serve();
+  const std::string counting = in_shell("tee -a " + file("asked") + " | " + serve());
   const auto arguments = sweep("parts.sqlite", "60", {"--evaluator", counting, "--evaluator-name", "counted"});
   {
     Process process(arguments);
@@ -103,7 +105,7 @@ TEST_F(EvaluatorOption, AKilledSweepContinuesAndAsksNothingTwiceButWhatWasInWork
 }
 
 TEST_F(EvaluatorOption, AFaultEndsTheSweepBehindWhatWasAnswered) {
-  const std::string faulty = "sed -u 21q | " + serve() + "; echo 'out of licences' >&2; echo garbage";
+  const std::string faulty = in_shell("sed -u 21q | " + serve() + "; echo 'out of licences' >&2; echo garbage");
   const auto arguments = sweep("a.sqlite", "60", {"--evaluator", faulty, "--evaluator-name", "sim"});
   const Outcome outcome = hindsight(arguments);
   expect_one_line_error(outcome, 1, "'garbage' ");  // an answer that is none, or one that nobody asked for
@@ -266,7 +268,7 @@ TEST_F(EvaluatorOption, DerivedQuantitiesAreLimitedBeforeAnybodyIsAsked) {
     return all;
   };
   const std::string counting =
-      "tee -a " + file("asked") + " | " + shell_quoted(program_path().string()) + " serve --space " + path;
+      in_shell("tee -a " + file("asked") + " | " + shell_quoted(program_path().string()) + " serve --space " + path);
   ASSERT_EQ(hindsight(arguments("plain.sqlite", {})).exit_code, 0);
   const Outcome outcome = hindsight(arguments("served.sqlite", {"--evaluator", counting, "--max", "area_mm2=8"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -289,7 +291,8 @@ TEST_F(EvaluatorOption, KeepAsksOnceAndKeepsTheRowsOfTheBuiltInModel) {
     std::vector<std::string> kept{"--keep", keep};
     if (keep.starts_with("worst")) kept.insert(kept.end(), {"--objective", "latency_s"});
     ASSERT_EQ(hindsight(sweep(keep + "plain.sqlite", "60", kept)).exit_code, 0);
-    kept.insert(kept.end(), {"--evaluator", "tee -a " + file("asked") + " | " + serve(), "--evaluator-name", "sim"});
+    kept.insert(kept.end(),
+                {"--evaluator", in_shell("tee -a " + file("asked") + " | " + serve()), "--evaluator-name", "sim"});
     const auto arguments = sweep(keep + "served.sqlite", "60", kept);
     const Outcome outcome = hindsight(arguments);
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -310,7 +313,7 @@ TEST_F(EvaluatorOption, KeepAsksOnceAndKeepsTheRowsOfTheBuiltInModel) {
 
 TEST_F(EvaluatorOption, AKilledSampleOfKeepContinues) {
   const std::string slowly = "while IFS= read -r line; do sleep 0.02; printf '%s\\n' \"$line\"; done";
-  const std::string counting = "tee -a " + file("asked") + " | (" + slowly + ") | " + serve();
+  const std::string counting = in_shell("tee -a " + file("asked") + " | (" + slowly + ") | " + serve());
   const std::vector<std::string> kept{"--keep", "worst:0.5", "--objective", "latency_s"};
   auto more = kept;
   more.insert(more.end(), {"--evaluator", counting, "--evaluator-name", "counted"});
@@ -344,7 +347,7 @@ TEST_F(EvaluatorOption, QuestionsThatAreNoneAreRefusedByTheServer) {
   const auto asked = [&](const std::string& text) {
     write("question", text);
     return hindsight({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "1", "--log", file("b.sqlite"),
-                      "--evaluator", serve() + " < " + question, "--evaluator-retries", "0"});
+                      "--evaluator", in_shell(serve() + " < " + question), "--evaluator-retries", "0"});
   };
   EXPECT_THAT(asked("{\"id\":1}\n").err, HasSubstr("standard input:1: a question has no field 'design'"));
   EXPECT_THAT(asked("hello\n").err, HasSubstr("standard input:1: 'hello' is no JSON"));

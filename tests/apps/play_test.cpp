@@ -323,6 +323,12 @@ TEST_F(PlayScores, AreAppendedToAFileOfResults) {
       hindsight({"bench", "score", kTask, proposals, "--results", file("other.txt"), "--quiet", "--no-rank"}), 4,
       "other.txt:1: is no result");
   EXPECT_EQ(read_file(file("other.txt")), "mine\n");
+  for (const char* strange : {"{\"kind\": 1}\n", "{}\n", "[]\n", "{\"kind\": {\"a\": [1]}}\n"}) {
+    temporary_.write("other.txt", strange);
+    expect_one_line_error(
+        hindsight({"bench", "score", kTask, proposals, "--results", file("other.txt"), "--quiet", "--no-rank"}), 4,
+        "other.txt:1: is no result");
+  }
 }
 
 TEST_F(PlayScores, RefuseWhatIsNoProposal) {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "hindsight/core/interrupt.h"
 #include "temporary_folder.h"
@@ -20,6 +21,9 @@ namespace hindsight {
 namespace {
 
 using std::chrono::milliseconds;
+
+/// Words that have a shell run this.
+std::vector<std::string> shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
 
 /// Everything that comes until the end of the pipe.
 std::string read_all(const Descriptor& from) {
@@ -58,7 +62,7 @@ std::string first_line(const std::filesystem::path& file) {
 }
 
 TEST(ChildProcess, ReadsWritesAndEnds) {
-  ChildProcess child("read -r word; echo \"said $word\"; echo loud >&2; exit 3", ChildInput::pipe);
+  ChildProcess child(shell("read -r word; echo \"said $word\"; echo loud >&2; exit 3"), ChildInput::pipe);
   ASSERT_EQ(::write(child.input().number(), "hello\n", 6), 6);
   EXPECT_EQ(read_all(child.output()), "said hello\n");
   EXPECT_EQ(read_all(child.error()), "loud\n");
@@ -68,20 +72,34 @@ TEST(ChildProcess, ReadsWritesAndEnds) {
   EXPECT_EQ(to_string(child.stop()), "exited with 3");
 }
 
+/// What a shell would obey is a word like any other.
+TEST(ChildProcess, NoShellReadsItsWords) {
+  const std::vector<std::string> words{"printf", "%s\n", "$HOME `id` $(id); exit 3", "'", "*", "", "a b\nc"};
+  ChildProcess child(words, ChildInput::none);
+  EXPECT_EQ(read_all(child.output()), "$HOME `id` $(id); exit 3\n'\n*\n\na b\nc\n");
+  EXPECT_EQ(child.wait(milliseconds(30'000))->exit_code, 0);
+}
+
+TEST(ChildProcess, TellsWhatCannotBeRun) {
+  ChildProcess unknown({"no_such_program_of_hindsight"}, ChildInput::none), folder({"/tmp"}, ChildInput::none);
+  EXPECT_EQ(unknown.wait(milliseconds(30'000))->exit_code, 127);
+  EXPECT_EQ(folder.wait(milliseconds(30'000))->exit_code, 126);
+}
+
 TEST(ChildProcess, HasNothingToReadWithoutAPipe) {
-  ChildProcess child("cat; echo end", ChildInput::none);
+  ChildProcess child(shell("cat; echo end"), ChildInput::none);
   EXPECT_FALSE(child.input().open());
   EXPECT_EQ(read_all(child.output()), "end\n");
 }
 
 TEST(ChildProcess, StartsWithSignalsAsAShellHasThem) {
-  ChildProcess child("kill -INT $$; echo survived", ChildInput::none);
+  ChildProcess child(shell("kill -INT $$; echo survived"), ChildInput::none);
   EXPECT_EQ(read_all(child.output()), "");
   EXPECT_EQ(to_string(*child.wait(milliseconds(30'000))), "died of signal 2");
 }
 
 TEST(ChildProcess, WaitsOnlyForItsOwnJobs) {
-  ChildProcess child("sleep 0 & wait; echo done", ChildInput::none);
+  ChildProcess child(shell("sleep 0 & wait; echo done"), ChildInput::none);
   EXPECT_EQ(read_all(child.output()), "done\n");
 }
 
@@ -89,7 +107,7 @@ TEST(ChildProcess, EndsWithEverythingItStarted) {
   const hindsight::test::TemporaryFolder folder;
   const std::string file = (folder / "pid").string();
   {
-    ChildProcess child("trap '' TERM; sleep 1000 & echo $! > " + file + "; wait", ChildInput::none);
+    ChildProcess child(shell("trap '' TERM; sleep 1000 & echo $! > " + file + "; wait"), ChildInput::none);
     ASSERT_TRUE(runs(first_line(file)));
     EXPECT_EQ(child.stop().signal, SIGKILL);
     EXPECT_EQ(child.stop().signal, SIGKILL) << "again is the same";
@@ -105,7 +123,7 @@ void expect_command_ends(const End& end) {
   const pid_t parent = ::fork();
   if (parent == 0) {
     install_interrupt_handlers();
-    ChildProcess child("trap '' TERM INT; sleep 1000 & echo $! > " + file + "; wait", ChildInput::none);
+    ChildProcess child(shell("trap '' TERM INT; sleep 1000 & echo $! > " + file + "; wait"), ChildInput::none);
     while (true) ::pause();
   }
   const std::string process = first_line(file);

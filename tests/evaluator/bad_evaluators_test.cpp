@@ -90,7 +90,7 @@ TEST_P(BadEvaluator, EndsWithOneLineThatSaysWhatItDid) {
   if (how.name == "UnknownMetric" || how.name == "MissingMetric") command.metrics = {"latency_s", "area_mm2"};
   command.timeout_s = hangs ? 0.2 : 30;
   command.retries = 0;
-  const auto evaluator = make(command);
+  const auto evaluator = make_shell(command);
   const auto error = error_of([&] { (void)evaluator->evaluate(sizes({5}), one_layer()); });
   ASSERT_TRUE(error) << "it was taken for an answer";
   EXPECT_EQ(error->kind(), ErrorKind::failure);
@@ -115,7 +115,7 @@ class LeftBehind : public ExternalTest {
 
 TEST_F(LeftBehind, NothingAfterTheEnd) {
   {
-    const auto evaluator = make({.text = with_child("") + answering(kGood), .workers = 2});
+    const auto evaluator = make_shell({.text = with_child("") + answering(kGood), .workers = 2});
     evaluator->announce(sizes({1, 2, 3, 4}), one_layer());
     (void)evaluator->evaluate(sizes({1, 2, 3, 4}), one_layer());
   }
@@ -124,24 +124,24 @@ TEST_F(LeftBehind, NothingAfterTheEnd) {
 
 TEST_F(LeftBehind, NothingOfAProcessThatDied) {
   {
-    const auto evaluator = make({.text = with_child("") + "exit 3", .retries = 1, .faults = Faults::record});
+    const auto evaluator = make_shell({.text = with_child("") + "exit 3", .retries = 1, .faults = Faults::record});
     EXPECT_FALSE(evaluator->evaluate(sizes({1}), one_layer()).front().feasible);
     expect_all_gone(4);
   }
 }
 
 TEST_F(LeftBehind, NothingOfOneThatIgnoresSigterm) {
-  const auto evaluator = make({.text = with_child("trap '' TERM; ") + "while :; do sleep 1; done",
-                               .timeout_s = 0.2,
-                               .retries = 0,
-                               .faults = Faults::record});
+  const auto evaluator = make_shell({.text = with_child("trap '' TERM; ") + "while :; do sleep 1; done",
+                                     .timeout_s = 0.2,
+                                     .retries = 0,
+                                     .faults = Faults::record});
   EXPECT_EQ(evaluator->evaluate(sizes({1}), one_layer()).front().violations.at(0).code, "timeout");
   expect_all_gone(2);
 }
 
 TEST_F(LeftBehind, NothingWhenQuestionsAreGivenUp) {
   {
-    const auto evaluator = make({.text = with_child("trap '' TERM; ") + "sleep 1000", .workers = 2});
+    const auto evaluator = make_shell({.text = with_child("trap '' TERM; ") + "sleep 1000", .workers = 2});
     evaluator->announce(sizes({1, 2, 3}), one_layer());
     while (lines_of("pids").size() < 4) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -163,13 +163,13 @@ TEST_F(LeftBehind, NoWorkerThatFallsAsleepAsItsPoolEnds) {
 
 TEST_F(LeftBehind, NothingOfAProcessPerDesign) {
   const auto evaluator =
-      make({.text = with_child("") + "echo '{\"metrics\":{\"latency_s\":1}}' > {out.json}", .workers = 2});
+      make_shell({.text = with_child("") + "echo '{\"metrics\":{\"latency_s\":1}}' > {out.json}", .workers = 2});
   EXPECT_TRUE(evaluator->evaluate(sizes({1}), one_layer()).front().feasible);
   expect_all_gone(2);
 }
 
 TEST_F(LeftBehind, NothingAfterCtrlC) {
-  const auto evaluator = make({.text = with_child("trap '' TERM; ") + "sleep 1000", .workers = 2});
+  const auto evaluator = make_shell({.text = with_child("trap '' TERM; ") + "sleep 1000", .workers = 2});
   std::thread user([&] {
     while (lines_of("pids").size() < 4) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     set_interrupt_requested(true);
@@ -184,7 +184,7 @@ TEST_F(LeftBehind, NothingAfterCtrlC) {
 
 TEST_F(LeftBehind, AnswersBeforeTheFaultStand) {
   const std::string body = "if [ $size = 3 ]; then echo garbage; else " + kGood + "; fi";
-  const auto evaluator = make({.text = answering(body), .workers = 2});
+  const auto evaluator = make_shell({.text = answering(body), .workers = 2});
   evaluator->announce(sizes({1, 2, 3}), one_layer());
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({1}), one_layer()).front(), "latency_s"), 1);
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({2}), one_layer()).front(), "latency_s"), 2);
@@ -193,7 +193,8 @@ TEST_F(LeftBehind, AnswersBeforeTheFaultStand) {
 
 TEST_F(LeftBehind, MoreAnswersThanQuestionsAreRefused) {
   // The second line is there before the first answer is taken.
-  const auto evaluator = make({.text = answering("printf '{\"id\":%s,\"metrics\":{\"latency_s\":1}}\\nmore\\n' $id")});
+  const auto evaluator =
+      make_shell({.text = answering("printf '{\"id\":%s,\"metrics\":{\"latency_s\":1}}\\nmore\\n' $id")});
   (void)evaluator->evaluate(sizes({1}), one_layer());
   const auto error = error_of([&] { (void)evaluator->evaluate(sizes({2}), one_layer()); });
   ASSERT_TRUE(error);
@@ -203,7 +204,7 @@ TEST_F(LeftBehind, MoreAnswersThanQuestionsAreRefused) {
 TEST_F(LeftBehind, TheFirstAnswerSaysWhichMetricsThereAre) {
   const std::string body =
       "if [ $size = 2 ]; then echo \"{\\\"id\\\":$id,\\\"metrics\\\":{\\\"latency\\\":1}}\"; else " + kGood + "; fi";
-  const auto evaluator = make({.text = answering(body)});
+  const auto evaluator = make_shell({.text = answering(body)});
   (void)evaluator->evaluate(sizes({1}), one_layer());
   const auto error = error_of([&] { (void)evaluator->evaluate(sizes({2}), one_layer()); });
   ASSERT_TRUE(error);

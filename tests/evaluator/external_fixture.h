@@ -14,6 +14,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/evaluator/external.h"
+#include "in_shell.h"
 #include "temporary_folder.h"
 
 namespace hindsight::evaluator::test {
@@ -72,8 +73,13 @@ inline bool is_gone(const std::string& process) {
 
 class ExternalTest : public ::testing::Test {
  protected:
-  [[nodiscard]] static std::shared_ptr<const Evaluator> make(ExternalCommand command) {
+  [[nodiscard]] static std::shared_ptr<const Evaluator> make(const ExternalCommand& command) {
     return external(toy_space(), command);
+  }
+  /// One whose command is lines of a shell.
+  [[nodiscard]] static std::shared_ptr<const Evaluator> make_shell(ExternalCommand command) {
+    command.text = hindsight::test::in_shell(command.text);
+    return make(command);
   }
   [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
   /// A script of this test as a command.

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST_F(ExternalTest, AnswersEveryDesignOnEveryWorkloadInOrder) {
-  const auto evaluator = make({.text = answering(kGood)});
+  const auto evaluator = make_shell({.text = answering(kGood)});
   const std::vector<Row> rows = evaluator->evaluate(sizes({5, 2, 8}), one_layer());
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_TRUE(rows[0].feasible);
@@ -23,7 +23,7 @@ TEST_F(ExternalTest, AnswersEveryDesignOnEveryWorkloadInOrder) {
 }
 
 TEST_F(ExternalTest, OneProcessAnswersAllQuestionsOfAWorker) {
-  const auto evaluator = make({.text = "echo $$ >> " + file("pids") + "; " + answering(kGood)});
+  const auto evaluator = make_shell({.text = "echo $$ >> " + file("pids") + "; " + answering(kGood)});
   (void)evaluator->evaluate(sizes({1, 2, 3, 4}), one_layer());
   EXPECT_EQ(lines_of("pids").size(), 1U);
 }
@@ -32,13 +32,13 @@ TEST_F(ExternalTest, RowsStandInTheOrderOfTheDesignsWhateverTheOrderOfTheAnswers
   // The first design answers only after the second one has been asked, by another process.
   const std::string wait = "touch " + file("$size") + "; if [ $size = 1 ]; then while [ ! -e " + file("2") +
                            " ]; do sleep 0.01; done; fi; " + kGood;
-  const auto evaluator = make({.text = answering(wait), .workers = 3});
+  const auto evaluator = make_shell({.text = answering(wait), .workers = 3});
   const std::vector<Row> rows = evaluator->evaluate(sizes({1, 2, 3, 4, 5, 6}), one_layer());
   for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(metric_of(rows[i], "latency_s"), static_cast<double>(i + 1));
 }
 
 TEST_F(ExternalTest, WhatWasAnnouncedIsAskedOnce) {
-  const auto evaluator = make({.text = answering("echo $size >> " + file("asked") + "; " + kGood)});
+  const auto evaluator = make_shell({.text = answering("echo $size >> " + file("asked") + "; " + kGood)});
   evaluator->announce(sizes({3, 4}), one_layer());
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({4}), one_layer()).front(), "latency_s"), 4);
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({3}), one_layer()).front(), "latency_s"), 3);
@@ -48,7 +48,7 @@ TEST_F(ExternalTest, WhatWasAnnouncedIsAskedOnce) {
 
 TEST_F(ExternalTest, AReasonIsData) {
   const auto evaluator =
-      make({.text = answering("echo \"{\\\"id\\\":$id,\\\"infeasible\\\":\\\"too large: $size > 0\\\"}\"")});
+      make_shell({.text = answering("echo \"{\\\"id\\\":$id,\\\"infeasible\\\":\\\"too large: $size > 0\\\"}\"")});
   const Row row = evaluator->evaluate(sizes({5}), one_layer()).front();
   EXPECT_FALSE(row.feasible);
   ASSERT_EQ(row.violations.size(), 1U);
@@ -58,19 +58,19 @@ TEST_F(ExternalTest, AReasonIsData) {
 
 TEST_F(ExternalTest, AProcessThatDiedIsStartedAgain) {
   const std::string once = "if [ ! -e " + file("died") + " ]; then touch " + file("died") + "; exit 9; fi; " + kGood;
-  const auto evaluator = make({.text = answering(once)});
+  const auto evaluator = make_shell({.text = answering(once)});
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({6}), one_layer()).front(), "latency_s"), 6);
 }
 
 TEST_F(ExternalTest, AProcessMayEndAfterEachAnswer) {
-  const auto evaluator = make({.text = answering(kGood + "; exit 0"), .retries = 1});
+  const auto evaluator = make_shell({.text = answering(kGood + "; exit 0"), .retries = 1});
   const std::vector<Row> rows = evaluator->evaluate(sizes({1, 2, 3, 4, 5}), one_layer());
   EXPECT_EQ(metric_of(rows[4], "latency_s"), 5);
 }
 
 TEST_F(ExternalTest, DesignsThatCrashOrHangAreRowsOnceItHasAnswered) {
   const std::string body = "if [ $size = 2 ]; then exit 3; fi; if [ $size = 4 ]; then sleep 1000; fi; " + kGood;
-  const auto evaluator = make({.text = answering(body), .timeout_s = 2, .retries = 0});
+  const auto evaluator = make_shell({.text = answering(body), .timeout_s = 2, .retries = 0});
   const std::vector<Row> rows = evaluator->evaluate(sizes({1, 2, 3, 4, 5}), one_layer());
   EXPECT_EQ(metric_of(rows[2], "latency_s"), 3);
   EXPECT_EQ(metric_of(rows[4], "latency_s"), 5);
@@ -82,7 +82,7 @@ TEST_F(ExternalTest, DesignsThatCrashOrHangAreRowsOnceItHasAnswered) {
 }
 
 TEST_F(ExternalTest, TenFaultsInARowAreTheEvaluators) {
-  const auto evaluator = make({.text = answering("if [ $size = 2 ]; then exit 3; fi; " + kGood), .retries = 0});
+  const auto evaluator = make_shell({.text = answering("if [ $size = 2 ]; then exit 3; fi; " + kGood), .retries = 0});
   (void)evaluator->evaluate(sizes({1}), one_layer());
   for (unsigned i = 1; i < kMostFaultsInARow; ++i) {
     EXPECT_FALSE(evaluator->evaluate(sizes({2}), one_layer()).front().feasible);
@@ -96,9 +96,9 @@ TEST_F(ExternalTest, TenFaultsInARowAreTheEvaluators) {
 
 TEST_F(ExternalTest, FaultsCanBeRecordedOrRefusedFromTheFirst) {
   const std::string text = answering("if [ $size = 2 ]; then exit 3; fi; " + kGood);
-  const auto recording = make({.text = text, .retries = 0, .faults = Faults::record});
+  const auto recording = make_shell({.text = text, .retries = 0, .faults = Faults::record});
   EXPECT_EQ(recording->evaluate(sizes({2}), one_layer()).front().violations.at(0).code, "crash");
-  const auto stopping = make({.text = text, .retries = 0, .faults = Faults::stop});
+  const auto stopping = make_shell({.text = text, .retries = 0, .faults = Faults::stop});
   (void)stopping->evaluate(sizes({1}), one_layer());
   EXPECT_TRUE(error_of([&] { (void)stopping->evaluate(sizes({2}), one_layer()); }));
 }
@@ -123,7 +123,7 @@ TEST_F(ExternalTest, OneProcessPerDesignReadsAndWritesFiles) {
 }
 
 TEST_F(ExternalTest, WhatItSaysBesidesAnswersIsKeptAtItsEnd) {
-  const auto evaluator = make({.text = answering("echo \"step $size\" >&2; " + kGood)});
+  const auto evaluator = make_shell({.text = answering("echo \"step $size\" >&2; " + kGood)});
   (void)evaluator->evaluate(sizes({1, 2}), one_layer());
   (void)evaluator->evaluate(sizes({3}), one_layer());
   ASSERT_EQ(evaluator->remarks().size(), 1U);
@@ -133,14 +133,14 @@ TEST_F(ExternalTest, WhatItSaysBesidesAnswersIsKeptAtItsEnd) {
 }
 
 TEST_F(ExternalTest, AProcessMayFinishWhatItDoesAtTheEndOfItsInput) {
-  (void)make({.text = answering(kGood) + "; echo finished >> " + file("end"), .workers = 2})
+  (void)make_shell({.text = answering(kGood) + "; echo finished >> " + file("end"), .workers = 2})
       ->evaluate(sizes({1, 2}), one_layer());
   EXPECT_GE(lines_of("end").size(), 1U);
 }
 
 TEST_F(ExternalTest, ManyLinesOfStandardErrorAreBounded) {
   const auto evaluator =
-      make({.text = answering("head -c 3000000 /dev/zero | tr '\\0' x >&2; echo end >&2; " + kGood)});
+      make_shell({.text = answering("head -c 3000000 /dev/zero | tr '\\0' x >&2; echo end >&2; " + kGood)});
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({1}), one_layer()).front(), "latency_s"), 1);
   EXPECT_LE(evaluator->remarks().at(0).second.size(), 5000U);
 }
@@ -157,7 +157,7 @@ TEST_F(ExternalTest, NameAndVersionTellEvaluatorsApart) {
 }
 
 TEST_F(ExternalTest, NoiseStandsBeforeItToo) {
-  const auto evaluator = noisy(make({.text = answering(kGood)}), {.sigma = 0.1, .seed = 3});
+  const auto evaluator = noisy(make_shell({.text = answering(kGood)}), {.sigma = 0.1, .seed = 3});
   evaluator->announce(sizes({4}), one_layer());
   const auto value = metric_of(evaluator->evaluate(sizes({4}), one_layer()).front(), "latency_s");
   EXPECT_NE(value, 4);

@@ -31,6 +31,8 @@ struct Ended {
   double seconds = 0;
 };
 
+constexpr int kBug = 70;  ///< exit code of a program that found one in itself
+
 /// The built program, with these arguments.
 [[nodiscard]] Ended run(const std::vector<std::string>& arguments, const Setting& setting = {});
 /// Another program.

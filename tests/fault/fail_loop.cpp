@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBug = 70;  // exit code
-
 class Failer {
  public:
   Failer(const Scenario& scenario, const FailLoop& loop, fs::path folder)
@@ -107,6 +105,7 @@ class Failer {
     if (!is_old_or_new(scenario_, folder_, whole_.outcome)) {
       tally.add(tally.corrupt, place_ + scenario_.file + " is neither old nor new");
     }
+    if (loop_.call == "unlink") return;  // what cannot be taken away stays
     for (const std::string& name : left_behind(scenario_, folder_)) {
       if (loop_.call == "malloc" && name.find(".new") != std::string::npos) continue;  // ended at once, as by a kill
       tally.add(tally.other, place_ + "left behind " + name);
@@ -114,8 +113,7 @@ class Failer {
   }
 
   void judge_next(Tally& tally) {
-    const bool whole_at_once = scenario_.name == "merge" || scenario_.name == "backup" || scenario_.name == "repair";
-    if (whole_at_once && fs::exists(log())) {
+    if (scenario_.whole && fs::exists(log())) {
       tally.add(tally.other, place_ + "a log of that name is there all the same");
       return;
     }

@@ -11,7 +11,7 @@
 namespace hindsight::fault {
 
 struct FailLoop {
-  std::string call;            ///< open, read, write, fsync, rename, mmap, truncate, malloc
+  std::string call;            ///< open, read, write, fsync, rename, mmap, truncate, unlink, close, malloc
   std::string error = "EIO";   ///< name of errno
   std::string times = "once";  ///< or forever
   /// At most so many n, the first and the last among them, at equal distances; 0: every one.

@@ -183,7 +183,8 @@ class Cutter {
     lay_out(plan_.steps.front(), folder_);
     before_ = disk_of(folder_);
     fs::remove(trace_);
-    acknowledge(trace_, static_cast<std::uint64_t>(rows_in(folder_ / plan_.steps.front().log)));
+    rows_before_ = rows_in(folder_ / plan_.steps.front().log);
+    acknowledge(trace_, static_cast<std::uint64_t>(rows_before_));
     for (const Scenario& step : plan_.steps) {
       const Ended ended = run(step.words, {.folder = folder_,
                                            .environment = {{"LD_PRELOAD", interposer().string()},
@@ -197,15 +198,19 @@ class Cutter {
     fs::remove(trace_);
   }
 
-  void cut_everywhere(Tally& tally) {
+  void cut_everywhere(CutReport& report) {
+    Tally& tally = report.tally;
     PowerCut power(before_);
-    std::uint64_t acknowledged = 0;
-    std::int64_t number = 0;
+    std::int64_t acknowledged = 0, number = 0;
     for (const TraceStep& step : steps_) {
       power.play(step);
       if (step.head.change == Change::acknowledge) {
-        acknowledged = step.head.offset;
+        acknowledged = static_cast<std::int64_t>(step.head.offset);
         ++acknowledgements_;
+      } else if (plan_.full && ends_a_commit(step)) {
+        const std::int64_t rows = rows_seen(power);
+        if (rows > acknowledged) ++report.commits;
+        acknowledged = std::max(acknowledged, rows);
       }
       if (step.name.ends_with("-shm")) continue;
       ++number;
@@ -224,17 +229,26 @@ class Cutter {
   static bool changes_names(const TraceStep& step) {
     return step.head.change == Change::rename || step.head.change == Change::link || step.head.change == Change::unlink;
   }
+  /// SQLite says that a commit is done when this returned.
+  [[nodiscard]] bool ends_a_commit(const TraceStep& step) const {
+    return step.head.change == Change::sync && step.name == plan_.steps.back().log + "-wal";
+  }
+  /// Who reads the log at this moment, without a power failure.
+  [[nodiscard]] std::int64_t rows_seen(const PowerCut& power) const {
+    lay_out_disk(power.disk(Loss::nothing, 0), folder_);
+    return rows_in(folder_ / plan_.steps.back().log);
+  }
   [[nodiscard]] bool cut_at(const TraceStep& step, std::int64_t number) const {
     return number % plan_.every == 0 || step.head.change == Change::acknowledge || changes_names(step);
   }
 
-  void judge_disk(const PowerCut& power, Loss loss, std::int64_t number, std::uint64_t fate, std::uint64_t acknowledged,
+  void judge_disk(const PowerCut& power, Loss loss, std::int64_t number, std::uint64_t fate, std::int64_t acknowledged,
                   Tally& tally) const {
     constexpr std::uint64_t kFates = 1000;
     lay_out_disk(power.disk(loss, static_cast<std::uint64_t>(number) * kFates + fate), folder_);
     judge(fmt::format("{}, cut {} of {}, loss {}, fate {}: ", plan_.steps.back().name, number, steps_.size(),
                       static_cast<int>(loss), fate),
-          static_cast<std::int64_t>(acknowledged), tally);
+          acknowledged, tally);
   }
 
   void judge(const std::string& place, std::int64_t acknowledged, Tally& tally) const {
@@ -245,8 +259,12 @@ class Cutter {
       tally.add(tally.corrupt, place + fault);
       return;
     }
-    if (const std::int64_t left = rows_in(log); plan_.full && left < acknowledged) {
-      tally.add(tally.lost, fmt::format("{}{} of {} rows are left", place, left, acknowledged), acknowledged - left);
+    const std::int64_t least = plan_.full ? acknowledged : rows_before_;
+    if (const std::int64_t left = rows_in(log); left < least) {
+      tally.add(tally.lost, fmt::format("{}{} of {} rows are left", place, left, least), least - left);
+    }
+    if (last.whole && fs::exists(log) && outcome_of(last, folder_) != outcome_) {
+      tally.add(tally.corrupt, place + last.log + " has its name and is not whole");
     }
     if (!is_old_or_new(last, folder_, outcome_)) {
       tally.add(tally.corrupt, place + last.file + " is neither old nor new");
@@ -269,15 +287,20 @@ class Cutter {
   Disk before_;
   std::vector<TraceStep> steps_;
   std::string outcome_;
+  std::int64_t rows_before_ = 0;
   std::size_t acknowledgements_ = 0;
 };
 
 }  // namespace
 
+CutReport cut_the_power_and_report(const CutPlan& plan, const fs::path& folder) {
+  CutReport report;
+  Cutter(plan, folder).cut_everywhere(report);
+  return report;
+}
+
 Tally cut_the_power(const CutPlan& plan, const fs::path& folder) {
-  Tally tally;
-  Cutter(plan, folder).cut_everywhere(tally);
-  return tally;
+  return cut_the_power_and_report(plan, folder).tally;
 }
 
 }  // namespace hindsight::fault

@@ -60,15 +60,22 @@ class PowerCut {
 };
 
 /// Runs commands one after another, each acknowledged at its end with the number of rows that its log then holds, and
-/// cuts the power at each write, sync and rename: `every` of them, with each kind of loss. `full`: all acknowledged
-/// rows have to be there, and at the end the result of the last command. A log has to be sound, another file old or
-/// new.
+/// cuts the power at each write, sync and rename: `every` of them, with each kind of loss. Rows that lay there before
+/// have to be there. `full`: so have all acknowledged rows, also those of each commit inside a command from the sync of
+/// the -wal file on that ends it, and at the end the result of the last command. A log has to be sound, one that comes
+/// whole has to be whole where it has its name, another file has to be old or new.
 struct CutPlan {
   std::vector<Scenario> steps;  ///< of one folder; the first one's needs lie there before
   bool full = true;
   std::int64_t every = 1;
   bool goes_on = false;  ///< the last command, run on each disk, comes to its undisturbed result
 };
+/// What was looked at, beside faults.
+struct CutReport {
+  Tally tally;
+  std::int64_t commits = 0;  ///< with `full`: inside commands, those that brought rows and were synced
+};
+[[nodiscard]] CutReport cut_the_power_and_report(const CutPlan& plan, const std::filesystem::path& folder);
 [[nodiscard]] Tally cut_the_power(const CutPlan& plan, const std::filesystem::path& folder);
 
 }  // namespace hindsight::fault

@@ -29,6 +29,22 @@ TEST_F(Class10PowerCut, FullDurabilityKeepsEveryAcknowledgedRow) {
       {.steps = {sweep("20", "full"), sweep("40", "full"), sweep("60", "full")}, .full = true, .every = 11});
 }
 
+/// 1,536 rows are three commits: each is kept from its own sync on, not only from the end of the command.
+TEST_F(Class10PowerCut, FullDurabilityKeepsEachCommitInsideASweep) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  Scenario long_sweep = scenario("long sweep");
+  *(std::find(long_sweep.words.begin(), long_sweep.words.end(), "--samples") + 1) = "1536";
+  long_sweep.words.insert(long_sweep.words.end(), {"--durability", "full"});
+  const CutReport report = cut_the_power_and_report({.steps = {long_sweep}, .full = true, .every = 37}, folder());
+  EXPECT_GE(report.commits, 2);
+  EXPECT_TRUE(report.tally.clean()) << report.tally.words();
+}
+
+TEST_F(Class10PowerCut, ARepairedLogComesWholeOrNotAtAll) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  expect_survives({.steps = {scenario("repair with commits")}, .full = true, .every = 13});
+}
+
 TEST_F(Class10PowerCut, NormalDurabilityKeepsTheLogSound) {
   HINDSIGHT_NEEDS_INTERPOSER();
   expect_survives({.steps = {sweep("20", "normal"), sweep("60", "normal")}, .full = false, .every = 11});

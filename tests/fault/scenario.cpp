@@ -20,25 +20,16 @@ const std::vector<std::string> kQuickTraining{
     "--set", "steps=30",   "--set", "final_steps=5",        "--set",    "evaluate_interval=10",
     "--set", "ensemble=1", "--set", "mining_generations=1", "--method", "prime"};
 
-std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+template <class Item>
+std::vector<Item> joined(std::vector<Item> items, const std::vector<Item>& more) {
+  items.insert(items.end(), more.begin(), more.end());
+  return items;
 }
 
-std::vector<Scenario> make_scenarios() {
+std::vector<Scenario> scenarios_that_learn() {
   return {
-      {.name = "sweep",
-       .words = {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "120", "--log", "log.db", "--quiet"},
-       .log = "log.db"},
-      {.name = "long sweep",  // of 16 commits
-       .words = {"sweep", "--space", "edge", "--workloads", "m6", "--samples", "8000", "--log", "log.db", "--quiet"},
-       .log = "log.db"},
-      {.name = "import",
-       .words = {"log", "import", "--csv", "b.csv", "--objective", "latency_s", "--space", "tiny", "--log", "log.db"},
-       .log = "log.db",
-       .needs = {"b.csv"}},
       {.name = "train",
-       .words = joined({"train", "--log", "b.db", "--out", "out.safetensors", "--quiet"}, kQuickTraining),
+       .words = joined<std::string>({"train", "--log", "b.db", "--out", "out.safetensors", "--quiet"}, kQuickTraining),
        .log = "b.db",
        .file = "out.safetensors",
        .previous = "b.safetensors",
@@ -53,26 +44,93 @@ std::vector<Scenario> make_scenarios() {
                  "quick.yaml", "--log", "log.db", "--quiet"},
        .log = "log.db",
        .needs = {"quick.yaml"}},
+  };
+}
+
+std::vector<Scenario> scenarios_that_write() {
+  return {
+      {.name = "sweep",
+       .words = {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "120", "--log", "log.db", "--quiet"},
+       .log = "log.db"},
+      {.name = "long sweep",  // of 16 commits
+       .words = {"sweep", "--space", "edge", "--workloads", "m6", "--samples", "8000", "--log", "log.db", "--quiet"},
+       .log = "log.db"},
+      {.name = "import",
+       .words = {"log", "import", "--csv", "b.csv", "--objective", "latency_s", "--space", "tiny", "--log", "log.db"},
+       .log = "log.db",
+       .needs = {"b.csv"}},
       {.name = "merge",
        .words = {"log", "merge", "a.db", "b.db", "--out", "merged.db"},
        .log = "merged.db",
-       .needs = {"a.db", "b.db"}},
+       .needs = {"a.db", "b.db"},
+       .whole = true},
       {.name = "export",
        .words = {"log", "export", "a.db", "--out", "out.csv"},
        .log = "a.db",
        .file = "out.csv",
        .previous = "b.csv",
        .needs = {"a.db"}},
-      {.name = "backup", .words = {"log", "backup", "a.db", "--out", "copy.db"}, .log = "copy.db", .needs = {"a.db"}},
+      {.name = "backup",
+       .words = {"log", "backup", "a.db", "--out", "copy.db"},
+       .log = "copy.db",
+       .needs = {"a.db"},
+       .whole = true},
       {.name = "repair",
        .words = {"log", "repair", "damaged.db", "--out", "fixed.db"},
        .log = "fixed.db",
-       .needs = {"damaged.db"}},
+       .needs = {"damaged.db"},
+       .whole = true},
+      {.name = "measure",
+       .words = {"measure", "import", "gpu.jsonl", "--log", "gpu.db", "--csv", "out.csv"},
+       .log = "gpu.db",
+       .file = "out.csv",
+       .previous = "b.csv",
+       .needs = {"gpu.jsonl"}},
+      {.name = "repair with commits",  // copies both files first
+       .words = {"log", "repair", "open.db", "--out", "fixed.db"},
+       .log = "fixed.db",
+       .needs = {"open.db", "open.db-wal"},
+       .whole = true},
   };
 }
 
+/// As hindsight-measure writes it.
+constexpr const char* kMeasurements =
+    R"({"record":"session","command_line":"hindsight-measure x","version":"0.1.0","commit_hash":"abc","host":"h",)"
+    R"("started_at":"2026-01-31T12:00:00Z","gpu_name":"NVIDIA Test","gpu_uuid":"GPU-1","driver_version":"580",)"
+    R"("sensor":"nvml","compute_capability":89,"sms":100,"threads_per_sm":1536,"blocks_per_sm":24,)"
+    R"("registers_per_sm":65536,"shared_bytes_per_sm":102400,"shared_bytes_per_block":101376,"l2_bytes":50331648,)"
+    R"("dram_bytes":24000000000,"memory_bus_bits":256,"boost_hz":2000000000,"memory_clock_hz":10000000000,)"
+    R"("power_limit_w":200,"default_power_limit_w":200,"seed":1})"
+    "\n"
+    R"({"record":"gemm","task":"t1","kernel":"cublaslt","rank":0,"algorithm":"id=1, tile=2","dtype":"bf16",)"
+    R"("layout":"nt","m":1000,"n":1000,"k":1000,"batch":1,"mode":"sustained","status":"ok","latency_s":0.00002,)"
+    R"("energy_j":0.003,"power_w":150,"sm_clock_hz":null})"
+    "\n";
+
 void require(const Ended& ended) {
   if (ended.exit_code != 0) throw std::runtime_error("an undisturbed command failed: " + ended.err);
+}
+
+/// A log as a writer that is killed leaves it: `open.db`, and commits that are in `open.db-wal` alone.
+void fill_open_log(const fs::path& folder) {
+  const auto sweep = [&](const char* samples) {
+    require(
+        run({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", samples, "--log", "writer.db", "--quiet"},
+            {.folder = folder}));
+  };
+  sweep("60");
+  {
+    // Whoever reads what was there before keeps a commit from being brought into the file.
+    SQLite::Database reader((folder / "writer.db").string(), SQLite::OPEN_READWRITE);
+    reader.exec("BEGIN");
+    static_cast<void>(reader.execAndGet("SELECT count(*) FROM evaluations").getInt64());
+    for (const char* samples : {"80", "100", "120"}) sweep(samples);
+    for (const char* ending : {"", "-wal"}) {
+      fs::copy_file(folder / (std::string("writer.db") + ending), folder / (std::string("open.db") + ending));
+    }
+  }
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(folder / (std::string("writer.db") + ending));
 }
 
 /// Root's checkout with its data, wherever the working folder is.
@@ -85,11 +143,13 @@ void fill(const fs::path& folder) {
   require(run({"log", "export", "b.db", "--out", "b.csv"}, here));
   write_file_atomically(folder / "quick.yaml",
                         "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  write_file_atomically(folder / "gpu.jsonl", kMeasurements);
   std::string damaged = read_file(folder / "a.db");
   constexpr std::size_t kPage = 4096;
   const std::size_t page = damaged.size() / kPage / 2 * kPage;
   std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(page), kPage, '\x5a');
   write_file_atomically(folder / "damaged.db", damaged);
+  fill_open_log(folder);
 }
 
 std::string newest_proposals(const fs::path& log) {
@@ -111,16 +171,10 @@ std::string weights_of(const std::string& bytes) {
   return begin == std::string::npos ? "no model" : bytes.substr(begin + key.size(), 64);
 }
 
-std::string digest_of_file(const fs::path& file) {
-  if (!fs::exists(file)) return "none";
-  const std::string bytes = read_file(file);
-  return file.extension() == ".safetensors" ? weights_of(bytes) : sha256_hex(bytes);
-}
-
 }  // namespace
 
 const Scenario& scenario(const std::string& name) {
-  static const std::vector<Scenario> all = make_scenarios();
+  static const std::vector<Scenario> all = joined(scenarios_that_write(), scenarios_that_learn());
   const auto found = std::find_if(all.begin(), all.end(), [&](const Scenario& one) { return one.name == name; });
   if (found == all.end()) throw std::runtime_error("no scenario " + name);
   return *found;
@@ -129,6 +183,10 @@ const Scenario& scenario(const std::string& name) {
 bool can_train() {
   static const bool can = run({"doctor", "--json"}).out.find("libtorch") != std::string::npos;
   return can;
+}
+
+bool can_run(const std::string& name) {
+  return can_train() || (name != "train" && name != "propose" && name != "campaign");
 }
 
 const fs::path& pantry() {
@@ -156,6 +214,12 @@ void lay_out(const Scenario& scenario, const fs::path& folder) {
   };
   for (const std::string& name : scenario.needs) fs::copy_file(from_pantry(name), folder / name);
   if (!scenario.previous.empty()) fs::copy_file(from_pantry(scenario.previous), folder / scenario.file);
+}
+
+std::string digest_of_file(const fs::path& file) {
+  if (!fs::exists(file)) return "none";
+  const std::string bytes = read_file(file);
+  return file.extension() == ".safetensors" ? weights_of(bytes) : sha256_hex(bytes);
 }
 
 std::string outcome_of(const Scenario& scenario, const fs::path& folder) {

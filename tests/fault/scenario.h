@@ -19,9 +19,11 @@ struct Scenario {
   std::string file = {};                ///< another file that it writes whole, or empty
   std::string previous = {};            ///< of the pantry: what that file is before
   std::vector<std::string> needs = {};  ///< files of the pantry that it reads or appends to
+  bool whole = false;                   ///< its log has its name when it is done, and not before
 };
 
-/// By name: sweep, long sweep, import, train, propose, campaign, merge, export, backup, repair.
+/// By name: sweep, long sweep, import, train, propose, campaign, merge, export, backup, repair, repair with commits
+/// (in the -wal file beside the log), measure (the import of what was measured elsewhere).
 [[nodiscard]] const Scenario& scenario(const std::string& name);
 
 /// Logs and a table from which commands begin, made once a process.
@@ -30,9 +32,13 @@ struct Scenario {
 [[nodiscard]] std::filesystem::path trained_model();
 /// False: this build cannot train.
 [[nodiscard]] bool can_train();
+/// False: it trains, and this build cannot.
+[[nodiscard]] bool can_run(const std::string& name);
 
 /// Empties `folder` and puts there what the command needs.
 void lay_out(const Scenario& scenario, const std::filesystem::path& folder);
+/// Of its bytes; of a model that of its weights, since the rest says when and where it was trained.
+[[nodiscard]] std::string digest_of_file(const std::filesystem::path& file);
 /// Everything that must be equal after the same work: content of logs, proposals, weights of models, bytes of tables.
 [[nodiscard]] std::string outcome_of(const Scenario& scenario, const std::filesystem::path& folder);
 /// What an undisturbed command leaves, and how long it takes. Throws when that fails.

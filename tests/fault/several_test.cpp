@@ -1,6 +1,8 @@
 /// Classes 2 and 24: do processes at once get in each other's way?
 #include "apps/process.h"
 #include "fault/fault_fixture.h"
+#include "fault/trainings.h"
+#include "fault/writers.h"
 #include "hindsight/core/files.h"
 #include "hindsight/surrogate/model.h"
 
@@ -64,6 +66,13 @@ TEST_F(FaultFixture, Class02AReaderDuringAWriterSeesASoundLogThatGrows) {
   EXPECT_EQ(writer.wait().exit_code, 143);
 }
 
+/// scripts/soak.sh kills 400.
+TEST_F(FaultFixture, Class02WritersThatAreKilledAmongOthersLoseNothing) {
+  const Tally tally = write_at_once(3, 20261129, folder());
+  EXPECT_GE(tally.count, 3);
+  EXPECT_TRUE(tally.clean()) << tally.words();
+}
+
 /// Guarantee: each training writes its model whole; the file is that of one of them.
 TEST_F(FaultFixture, Class24TwoTrainingsToOneFileLeaveOneWholeModel) {
   HINDSIGHT_NEEDS_TRAINING();
@@ -111,6 +120,14 @@ TEST_F(FaultFixture, Class24TwoTrainingsToOneFileLeaveOneWholeModel) {
     equal_to += weights(alone) == weights(out) ? 1 : 0;
   }
   EXPECT_EQ(equal_to, 1) << "the weights of one of the two";
+}
+
+/// scripts/soak.sh has 400 pairs.
+TEST_F(FaultFixture, Class24TrainingsAtAnyDistanceLeaveTheModelOfOneOfThem) {
+  HINDSIGHT_NEEDS_TRAINING();
+  const Tally tally = train_at_once(3, 20261129, folder());
+  EXPECT_EQ(tally.count, 3);
+  EXPECT_TRUE(tally.clean()) << tally.words();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "fault/fault_fixture.h"
+#include "fault/kills.h"
 #include "hindsight/core/files.h"
 #include "hindsight/log/query.h"
 
@@ -59,6 +60,17 @@ class Class19Signals : public Surroundings {
 TEST_F(Class19Signals, InterruptedIs130) { expect_goes_on_after(SIGINT, 130); }
 TEST_F(Class19Signals, TerminatedIs143) { expect_goes_on_after(SIGTERM, 143); }
 TEST_F(Class19Signals, AClosedTerminalIs129) { expect_goes_on_after(SIGHUP, 129); }
+
+/// Guarantee: whenever it arrives, the exit code is 128 + the signal, or the work was done; the log is sound, nothing
+/// is left behind, and the same command comes to the same rows. scripts/soak.sh sends 400 to each verb.
+TEST_F(Class19Signals, AtAnyMomentOfAnyVerb) {
+  for (const char* name : {"long sweep", "import", "merge", "train", "propose"}) {
+    if (!can_run(name)) continue;
+    const Tally tally = kill_again_and_again(scenario(name), 4, 20261129, folder(), {SIGINT, SIGTERM, SIGHUP});
+    EXPECT_GE(tally.count, 4) << name;
+    EXPECT_TRUE(tally.clean()) << tally.words();
+  }
+}
 
 /// Guarantee: no file gets the number of a standard stream, and what is printed never gets into one.
 TEST_F(Class19Signals, WithoutStandardStreamsNothingIsPrintedIntoAFile) {

@@ -113,6 +113,17 @@ space::DesignSpace eight_designs() {
   return {"eight", "", std::move(parameters)};
 }
 
+/// What a made landscape is about.
+struct MadeQuestion {
+  space::DesignSpace space = eight_designs();
+  accel::Technology technology;
+  workload::Network network = workload::load_network("mobilenet_v2");
+  accel::optimum::Question question{.space = &space, .technology = &technology, .networks = {&network}};
+  explicit MadeQuestion(const std::string& name) : technology(accel::load_technology(name)) {}
+  MadeQuestion(const MadeQuestion&) = delete;
+  MadeQuestion& operator=(const MadeQuestion&) = delete;
+};
+
 }  // namespace
 
 Provenance made_provenance() {
@@ -168,14 +179,16 @@ std::string made_old_optuna_study() {
   return read_file(file);
 }
 
-std::string made_landscape(const std::string& technology_name) {
-  const space::DesignSpace space = eight_designs();
-  const accel::Technology technology = accel::load_technology(technology_name);
-  const workload::Network network = workload::load_network("mobilenet_v2");
+std::string made_landscape(const std::string& technology) {
   const std::filesystem::path file = free_path("made.landscape");
-  accel::optimum::Question question{.space = &space, .technology = &technology, .networks = {&network}};
-  (void)accel::optimum::write_landscape(question, file, {.threads = 1});
+  (void)accel::optimum::write_landscape(MadeQuestion(technology).question, file, {.threads = 1});
   return read_file(file);
+}
+
+void rank_in_made_space(const accel::optimum::Landscape& landscape) {
+  static const MadeQuestion first("22nm"), second("22nm-silicon");
+  const bool is_first = landscape.identity().evaluator == accel::evaluator_name(first.technology);
+  (void)landscape.ranks(is_first ? first.question : second.question, {1e-4, 1e-3, 1e-2});
 }
 
 std::string made_question(const space::DesignSpace& space) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/space/design_space.h"
 
@@ -47,6 +48,8 @@ void make_pages_small(const std::filesystem::path& file);
 [[nodiscard]] std::string made_onnx_elsewhere();
 /// All designs of a space of eight for one layer; of version 1 and 2 of the accelerator's model.
 [[nodiscard]] std::string made_landscape(const std::string& technology);
+/// Asks it for ranks as one of these two. Errors: those of Landscape::ranks().
+void rank_in_made_space(const accel::optimum::Landscape& landscape);
 /// The checkpoint of a training that is as small as can be, one member complete and one not.
 [[nodiscard]] std::string made_checkpoint();
 /// Reads a checkpoint as that training would. Errors: those of load_checkpoint().

@@ -1,6 +1,8 @@
 /// Readers of what describes spaces, networks, technologies, chips, GPUs, recipes: YAML, most of it; and of landscapes.
 #include <array>
 
+#include "accel/landscape_seal.h"
+#include "fuzz/made.h"
 #include "fuzz/reader.h"
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
@@ -147,7 +149,10 @@ std::string seal_residual(std::string bytes) {
 
 void read_recipe(std::string_view bytes) { (void)surrogate::parse_recipe(std::string(bytes), "input.yaml"); }
 
-void read_landscape(std::string_view bytes) { (void)accel::optimum::Landscape::read(as_file(bytes, ".landscape")); }
+/// A landscape that is accepted answers, or says what is wrong with its records.
+void read_landscape(std::string_view bytes) {
+  rank_in_made_space(accel::optimum::Landscape::read(as_file(bytes, ".landscape")));
+}
 
 }  // namespace
 
@@ -167,7 +172,7 @@ std::span<const Reader> yaml_readers() {
       Reader{.name = "calibration", .read = read_calibration, .dictionary = "yaml"},
       Reader{.name = "residual", .read = read_residual, .seal = seal_residual, .dictionary = "yaml"},
       Reader{.name = "recipe", .read = read_recipe, .dictionary = "yaml"},
-      Reader{.name = "landscape", .read = read_landscape},
+      Reader{.name = "landscape", .read = read_landscape, .seal = test::sealed_landscape},
   };
   return kReaders;
 }

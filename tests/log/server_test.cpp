@@ -243,6 +243,10 @@ TEST_F(ServerLog, RefusesWhatIsNoLogAndSaysWhatToDo) {
   std::string other = TestServer::shared().address("public");
   other.replace(other.find("/postgres?"), 10, "/nix?");
   EXPECT_THAT(refused(other).second, HasSubstr("refuses the connection"));
+  for (const char* odd : {"soon", "-1", "1.5", "9223372036854775807"}) {
+    setenv("HINDSIGHT_SERVER_PATIENCE_S", odd, 1);
+    EXPECT_THAT(refused(address_).second, HasSubstr(std::string("HINDSIGHT_SERVER_PATIENCE_S is '") + odd + "'"));
+  }
   unsetenv("HINDSIGHT_SERVER_PATIENCE_S");
 }
 

@@ -141,6 +141,10 @@ TEST(Joined, OptimaThatDoNotFitAreRefused) {
   EXPECT_THAT(refusal(join_optima, {first, {"b", "{"}}, ErrorKind::incompatible), HasSubstr("is no JSON"));
   EXPECT_THAT(refusal(join_optima, {first, {"b", "{}"}}, ErrorKind::usage), HasSubstr("which shard it is"));
   EXPECT_THAT(refusal(join_optima, {first, {"b", optimum(0, {4})}}, ErrorKind::usage), HasSubstr("both are shard 0"));
+  Json bare = Json::parse(optimum(1, {2}));
+  bare.erase("designs");
+  EXPECT_THAT(refusal(join_optima, {{"b", bare.dump()}, {"b", bare.dump()}}, ErrorKind::incompatible),
+              HasSubstr("or lacks designs"));
   EXPECT_THAT(refusal(join_optima, {{"a", optimum(0, {})}, {"b", optimum(1, {})}}, ErrorKind::no_feasible),
               HasSubstr("no design of any of 2 shards"));
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hindsight {
 
@@ -37,7 +38,7 @@ enum class ChildInput {
   none,  ///< nothing: /dev/null
 };
 
-/// A command of /bin/sh that runs beside this process, in a process group of its own, so that Ctrl-C at a terminal does
+/// A command that runs beside this process, in a process group of its own, so that Ctrl-C at a terminal does
 /// not reach it and all that it starts can be killed together. Signals are set as a fresh shell has them. At the end of
 /// its scope the group is dead and the child reaped; dead it is also after a second Ctrl-C (interrupt.h), and when this
 /// process is killed. What leaves the group (setsid) is not followed. One thread at a time.
@@ -46,8 +47,9 @@ class ChildProcess {
   /// How long SIGTERM may take until SIGKILL follows. [chosen] enough to remove a lock file, short for who waits.
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  /// Error{failure} when no process can be started. An unknown command is an end with exit code 127.
-  ChildProcess(const std::string& shell_command, ChildInput input);
+  /// Runs `words`, the first of which is a program, as they are: no shell reads them. Error{failure} when no process can
+  /// be started. An unknown program is an end with exit code 127, one that may not run 126. Precondition: a word.
+  ChildProcess(const std::vector<std::string>& words, ChildInput input);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

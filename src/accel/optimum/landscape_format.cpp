@@ -4,13 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <utility>
 
+#include "hindsight/core/digest.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/file_stream.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::accel::optimum {
@@ -18,6 +23,9 @@ namespace {
 
 constexpr std::string_view kMagic = "hindsight landscape ";
 constexpr std::string_view kNoLimit = "none";
+constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20U;  // [chosen] some thousand applications
+constexpr std::size_t kPieceBytes = std::size_t{1} << 16U;       // [chosen] read at a time
+constexpr std::size_t kLongRead = std::size_t{64} << 20U;        // [chosen] what is shorter is read to its end
 
 std::string limit_text(double limit) { return std::isfinite(limit) ? shortest(limit) : std::string(kNoLimit); }
 
@@ -35,21 +43,21 @@ std::string what_else(std::string_view bytes) {
   return kind.empty() ? "no landscape" : fmt::format("{}, no landscape", kind);
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& problem) {
-  throw Error(ErrorKind::incompatible,
-              fmt::format("{}: {}. Make it again with `hindsight optimum --all --workloads NAMES --out {}`",
-                          printable(file), problem, printable(file)));
-}
-
 /// "1/8". What is not written so the comparison of the whole header refuses.
 Slice parse_slice(const std::string& file, const std::string& value) {
   const std::vector<std::string> pieces = split(value, '/');
   const std::int64_t index = parse_int(pieces.front()).value_or(-1), count = parse_int(pieces.back()).value_or(0);
-  if (pieces.size() != 2 || index < 0 || index >= count) refuse(file, "is damaged: its shard is none");
+  if (pieces.size() != 2 || index < 0 || index >= count) refuse_landscape(file, "is damaged: its shard is none");
   return {.index = static_cast<std::uint64_t>(index), .count = static_cast<std::uint64_t>(count)};
 }
 
 }  // namespace
+
+void refuse_landscape(const std::string& file, const std::string& problem) {
+  throw Error(ErrorKind::incompatible,
+              fmt::format("{}: {}. Make it again with `hindsight optimum --all --workloads NAMES --out {}`",
+                          printable(file), problem, printable(file)));
+}
 
 LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics) {
   LandscapeIdentity identity{.space = question.space->name(),
@@ -102,24 +110,61 @@ void require_replaceable(const std::filesystem::path& file) {
               fmt::format("{}: is {}; nothing is written over it. Name another file?", name, what_else(bytes)));
 }
 
-LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, std::size_t& start) {
-  if (!bytes.starts_with(kMagic)) {
-    throw Error(ErrorKind::incompatible,
-                fmt::format("{}: is {}. Is the path right?", printable(file), what_else(bytes)));
+LandscapeFile::LandscapeFile(const std::filesystem::path& file) : name_(file.string()) {
+  FileReader reader(file);
+  Sha256 hash;
+  bool in_header = true;
+  std::array<char, kPieceBytes> buffer{};
+  while (const std::size_t got = reader.read(buffer)) {
+    if (records_bytes_ > kLongRead && interrupt_requested()) {
+      throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while reading it", printable(name_)));
+    }
+    std::string_view records(buffer.data(), got);
+    if (in_header) {
+      header_.append(records);
+      if (header_.size() >= kMagic.size() && !begins_as_landscape(header_)) break;
+      const std::size_t end = header_.find("\n\n");
+      if (end == std::string::npos && header_.size() <= kMostHeaderBytes) continue;
+      if (end == std::string::npos) break;
+      in_header = false;
+      records.remove_prefix(records.size() - (header_.size() - end - 2));
+      header_.resize(end + 2);
+    }
+    hash.add(records);
+    records_bytes_ += records.size();
+    if (records_bytes_ > kMostLandscapeBytes) {
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: is larger than {}, the most that a landscape has. Is it the right file?",
+                              printable(name_), binary_bytes(static_cast<double>(kMostLandscapeBytes))));
+    }
+    if (!reader.is_regular()) from_pipe_.append(records);
   }
-  const std::size_t end = bytes.find("\n\n");
-  if (end == std::string_view::npos) refuse(file, "is cut short");
-  start = end + 2;
-  LandscapeIdentity identity;
+  if (!begins_as_landscape(header_)) {
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: is {}. Is the path right?", printable(name_), what_else(header_)));
+  }
+  if (in_header) refuse_landscape(name_, "is cut short");
+  parse(hash.finish());
+}
+
+std::string LandscapeFile::take_records() {
+  if (!from_pipe_.empty() || records_bytes_ == 0) return std::move(from_pipe_);
+  std::string bytes = read_file(name_, header_.size() + records_bytes_);
+  if (bytes.size() != header_.size() + records_bytes_ || !bytes.starts_with(header_)) {
+    throw Error(ErrorKind::failure, fmt::format("{}: is written while it is read. Try again", printable(name_)));
+  }
+  return bytes.erase(0, header_.size());
+}
+
+void LandscapeFile::parse(std::string_view records_sha256) {
   const auto number = [&](std::string_view text) {
     if (text == kNoLimit) return std::numeric_limits<double>::infinity();
     const auto value = parse_double(text);
-    if (!value) refuse(file, "is damaged: a limit is no number");
+    if (!value) refuse_landscape(name_, "is damaged: a limit is no number");
     return *value;
   };
-  const std::string_view records = bytes.substr(start);
-  const std::string records_sha256 = sha256_hex(records);
-  for (const std::string& line : split(bytes.substr(0, end), '\n')) {
+  LandscapeIdentity& identity = identity_;
+  for (const std::string& line : split(std::string_view(header_).substr(0, header_.size() - 2), '\n')) {
     const auto blank = line.find(' ');
     const std::string key = line.substr(0, blank);
     const std::string value = blank == std::string::npos ? "" : line.substr(blank + 1);
@@ -129,8 +174,8 @@ LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, 
       const std::string format = line.substr(kMagic.size());
       identity.by_parameter_memory = format == std::to_string(kLandscapeFormatByParameter);
       if (!identity.by_parameter_memory && format != std::to_string(kLandscapeFormat)) {
-        refuse(file, fmt::format("has format {}, this version reads {} and {}", printable(format), kLandscapeFormat,
-                                 kLandscapeFormatByParameter));
+        refuse_landscape(name_, fmt::format("has format {}, this version reads {} and {}", printable(format),
+                                            kLandscapeFormat, kLandscapeFormatByParameter));
       }
     } else if (key == "space") {
       identity.space_hash = hash;
@@ -147,18 +192,17 @@ LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, 
     } else if (key == "network") {
       identity.networks.emplace_back(name, hash);
     } else if (key == "shard") {
-      identity.slice = parse_slice(file, value);
-    } else if (key == "records_bytes" && value != std::to_string(records.size())) {
-      refuse(file, fmt::format("is cut short: {} bytes of {}", records.size(), printable(value)));
+      identity.slice = parse_slice(name_, value);
+    } else if (key == "records_bytes" && value != std::to_string(records_bytes_)) {
+      refuse_landscape(name_, fmt::format("is cut short: {} bytes of {}", records_bytes_, printable(value)));
     } else if (key == "records_sha256" && value != records_sha256) {
-      refuse(file, "is damaged: its checksum differs");
+      refuse_landscape(name_, "is damaged: its checksum differs");
     }
   }
   // What no line above refused: lines that are missing, twice, unknown or changed, and the checksum of them all.
-  if (header_text(identity, records.size(), records_sha256) != bytes.substr(0, start)) {
-    refuse(file, "is damaged: its header is not what was written");
+  if (header_text(identity, records_bytes_, records_sha256) != header_) {
+    refuse_landscape(name_, "is damaged: its header is not what was written");
   }
-  return identity;
 }
 
 }  // namespace hindsight::accel::optimum

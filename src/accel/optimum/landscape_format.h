@@ -83,9 +83,31 @@ inline void put(std::string& bytes, const Site& site, LandscapeMetrics metrics) 
 /// The lines before the records, as long for any checksum, and what they say. Error{incompatible}.
 [[nodiscard]] std::string header_text(const LandscapeIdentity& identity, std::uint64_t records_bytes,
                                       std::string_view records_sha256);
-[[nodiscard]] LandscapeIdentity parse_header(const std::string& file, std::string_view bytes, std::size_t& start);
-/// [chosen] What is read of a landscape at most.
-inline constexpr std::uint64_t kLargestFileBytes = std::uint64_t{1} << 34U;
+/// Error{incompatible}: the file, the problem and how to make it again.
+[[noreturn]] void refuse_landscape(const std::string& file, const std::string& problem);
+
+/// A landscape whose checksums hold, before its records are in memory: one that is refused takes none.
+class LandscapeFile {
+ public:
+  /// Error{incompatible}: no landscape, another format, damaged; Error{usage}: no such file, a folder; Error{failure}:
+  /// larger than a landscape is, unreadable; Error{interrupted}.
+  explicit LandscapeFile(const std::filesystem::path& file);
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const LandscapeIdentity& identity() const { return identity_; }
+  /// Of landscapes that have the same they are equal: it has the checksum of the records.
+  [[nodiscard]] const std::string& header() const { return header_; }
+  [[nodiscard]] std::uint64_t records_bytes() const { return records_bytes_; }
+  /// The records. Call once. Error{failure}: the file is another by now.
+  [[nodiscard]] std::string take_records();
+
+ private:
+  void parse(std::string_view records_sha256);
+
+  std::string name_, header_;
+  LandscapeIdentity identity_;
+  std::uint64_t records_bytes_ = 0;
+  std::string from_pipe_;  ///< the records of what cannot be read again
+};
 
 /// What a question's landscape would be about.
 [[nodiscard]] LandscapeIdentity identity_of(const Question& question, LandscapeMetrics metrics);

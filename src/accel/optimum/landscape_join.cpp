@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "accel/optimum/landscape_format.h"
+#include "accel/optimum/landscape_records.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -20,22 +20,19 @@ namespace {
 
 /// A slice that was read, and how far its records are taken.
 struct SliceFile {
-  std::filesystem::path file;
-  LandscapeIdentity identity;
-  std::string bytes;
-  std::string_view records;
+  LandscapeFile source;
+  std::string bytes = {};         ///< all records
+  std::string_view records = {};  ///< those that are left
+  [[nodiscard]] const LandscapeIdentity& identity() const { return source.identity(); }
 };
 
 [[noreturn]] void refuse_slice(const SliceFile& slice, const std::string& problem) {
-  throw Error(ErrorKind::incompatible, fmt::format("{}: {}", printable(slice.file.string()), problem));
+  throw Error(ErrorKind::incompatible, fmt::format("{}: {}", printable(slice.source.name()), problem));
 }
 
 SliceFile read_slice(const std::filesystem::path& file) {
-  SliceFile slice{.file = file, .identity = {}, .bytes = read_file(file, kLargestFileBytes), .records = {}};
-  std::size_t start = 0;
-  slice.identity = parse_header(file.string(), slice.bytes, start);
-  slice.records = std::string_view(slice.bytes).substr(start);
-  if (slice.identity.slice.is_whole()) {
+  SliceFile slice{.source = LandscapeFile(file)};
+  if (slice.identity().slice.is_whole()) {
     refuse_slice(slice, "is a whole landscape, no shard of one. There is nothing to join");
   }
   return slice;
@@ -50,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> common_facts(const LandscapeIde
       {"space", identity.space + " " + identity.space_hash},
       {"limit of area_mm2", text_of_limit(identity.area_limit_mm2)},
       {"limit of peak_power_w", text_of_limit(identity.peak_power_limit_w)},
+      {"parameter memory", identity.by_parameter_memory ? "in every record" : "in none"},
       {"number of shards", std::to_string(identity.slice.count)},
       {"energies", identity.metrics == LandscapeMetrics::latency ? "none" : "kept"}};
   for (std::size_t i = 0; i < identity.networks.size(); ++i) {
@@ -60,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> common_facts(const LandscapeIde
 }
 
 void require_same_landscape(const SliceFile& first, const SliceFile& other) {
-  const auto mine = common_facts(first.identity), theirs = common_facts(other.identity);
+  const auto mine = common_facts(first.identity()), theirs = common_facts(other.identity());
   for (std::size_t i = 0; i < std::max(mine.size(), theirs.size()); ++i) {
     const auto fact = [&](const auto& facts) {
       return i < facts.size() ? facts[i] : std::pair<std::string, std::string>{};
@@ -71,29 +69,28 @@ void require_same_landscape(const SliceFile& first, const SliceFile& other) {
     const std::string name = value == their_value || what.empty() ? their_what : what;
     refuse_slice(
         other, fmt::format("is of another landscape than {}: {} is {}, there {}. Join shards of one command",
-                           printable(first.file.string()), name, their_value.empty() ? "none" : printable(their_value),
+                           printable(first.source.name()), name, their_value.empty() ? "none" : printable(their_value),
                            value.empty() ? "none" : printable(value)));
   }
 }
 
-/// The slices by index. Error{usage}: see join_landscapes().
+/// The slices by index, none of whose records are in memory yet. Error{usage}: see join_landscapes().
 std::vector<SliceFile> all_slices(const std::vector<std::filesystem::path>& files) {
   std::map<std::uint64_t, SliceFile> slices;
   std::uint64_t count = 0;
   for (const std::filesystem::path& file : files) {
     SliceFile slice = read_slice(file);
-    count = slice.identity.slice.count;
+    count = slice.identity().slice.count;
     if (!slices.empty()) require_same_landscape(slices.begin()->second, slice);
-    const std::uint64_t index = slice.identity.slice.index;
+    const std::uint64_t index = slice.identity().slice.index;
     const auto known = slices.find(index);
     if (known == slices.end()) {
-      SliceFile& kept = slices[index] = std::move(slice);
-      kept.records = std::string_view(kept.bytes).substr(kept.bytes.find("\n\n") + 2);  // the bytes may have moved
-    } else if (known->second.bytes != slice.bytes) {
+      slices.emplace(index, std::move(slice));
+    } else if (known->second.source.header() != slice.source.header()) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} and {}: both are shard {} of {}, and they differ. Which is right? "
                               "Leave the other one out",
-                              printable(known->second.file.string()), printable(file.string()), index, count));
+                              printable(known->second.source.name()), printable(file.string()), index, count));
     }
   }
   std::set<std::uint64_t> have;
@@ -102,35 +99,28 @@ std::vector<SliceFile> all_slices(const std::vector<std::filesystem::path>& file
   if (!missing.empty()) {
     throw Error(ErrorKind::usage, fmt::format("of the {} shards of the landscape of space '{}' {} missing: {}. Run {}, "
                                               "then join again",
-                                              count, slices.begin()->second.identity.space,
+                                              count, slices.begin()->second.identity().space,
                                               missing.size() == 1 ? "one is" : fmt::format("{} are", missing.size()),
                                               ranges_text(missing), missing.size() == 1 ? "it" : "them"));
   }
   std::vector<SliceFile> ordered;
   ordered.reserve(slices.size());
-  for (auto& [index, slice] : slices) {
-    ordered.push_back(std::move(slice));
-    ordered.back().records = std::string_view(ordered.back().bytes).substr(ordered.back().bytes.find("\n\n") + 2);
-  }
+  for (auto& [index, slice] : slices) ordered.push_back(std::move(slice));
   return ordered;
 }
 
 /// Moves the records of one group from a slice to `out`; how many there were.
 std::uint64_t take_group(SliceFile& slice, std::uint64_t group, std::string& out) {
   std::uint64_t count = 0;
-  const bool by_parameter = slice.identity.by_parameter_memory;
-  const std::size_t bytes_per_bandwidth = slice.identity.networks.size() * site_bytes(slice.identity.metrics);
   while (!slice.records.empty()) {
-    if (slice.records.size() < ChipRecord::bytes(by_parameter))
-      refuse_slice(slice, "is damaged: a record is cut short");
+    const std::optional<std::size_t> bytes = bytes_of_record(slice.records, slice.identity());
+    if (!bytes) refuse_slice(slice, "is damaged: a record is cut short");
     std::string_view rest = slice.records;
-    const ChipRecord record = take_chip(rest, by_parameter);
-    if (!slice.identity.slice.has(record.group)) refuse_slice(slice, "is damaged: it has records of another shard");
+    const ChipRecord record = take_chip(rest, slice.identity().by_parameter_memory);
+    if (!slice.identity().slice.has(record.group)) refuse_slice(slice, "is damaged: it has records of another shard");
     if (record.group != group) break;
-    const std::size_t bytes = ChipRecord::bytes(by_parameter) + record.bandwidths * bytes_per_bandwidth;
-    if (slice.records.size() < bytes) refuse_slice(slice, "is damaged: a record is cut short");
-    out.append(slice.records.substr(0, bytes));
-    slice.records.remove_prefix(bytes);
+    out.append(slice.records.substr(0, *bytes));
+    slice.records.remove_prefix(*bytes);
     ++count;
   }
   return count;
@@ -150,7 +140,7 @@ std::uint64_t join_landscapes(const std::vector<std::filesystem::path>& slices, 
   HINDSIGHT_EXPECT(!slices.empty());
   std::vector<SliceFile> parts = all_slices(slices);
   std::uint64_t bytes = 0;
-  for (const SliceFile& part : parts) bytes += part.records.size();
+  for (const SliceFile& part : parts) bytes += part.source.records_bytes();
   if (bytes > kMostLandscapeBytes) {
     throw Error(ErrorKind::usage, fmt::format("the shards have {} of records together, a landscape at most {}. Tighten "
                                               "--max area_mm2 or peak_power_w, or name fewer workloads",
@@ -160,8 +150,9 @@ std::uint64_t join_landscapes(const std::vector<std::filesystem::path>& slices, 
   if (bytes == 0) {
     throw Error(ErrorKind::no_feasible, "no shard has a design that can be built within the limits");
   }
-  LandscapeIdentity whole = parts.front().identity;
+  LandscapeIdentity whole = parts.front().identity();
   whole.slice = {};
+  for (SliceFile& part : parts) part.records = part.bytes = part.source.take_records();
   std::uint64_t records = 0;
   // The header goes before the records in the same memory, as where one process writes it.
   std::string joined;

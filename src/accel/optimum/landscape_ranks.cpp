@@ -7,10 +7,9 @@
 #include <limits>
 
 #include "accel/optimum/enumeration.h"
-#include "accel/optimum/landscape_format.h"
+#include "accel/optimum/landscape_records.h"
 #include "accel/optimum/leaf.h"
 #include "hindsight/core/error.h"
-#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 
@@ -49,8 +48,9 @@ class Mask {
 /// Counts against many values at once.
 class Ranker {
  public:
-  Ranker(const Question& question, const Axes& axes, const std::vector<double>& values)
-      : question_(question), axes_(axes), values_(values), ranks_(values.size()) {
+  /// `file` is named where it holds what the model does not say.
+  Ranker(const Question& question, const Axes& axes, const std::vector<double>& values, const std::string& file)
+      : question_(question), axes_(axes), values_(values), file_(file), ranks_(values.size()) {
     const Goal& goal = question.goal;
     exact_ = goal.energy == 0 && goal.area == 0 && goal.peak_power == 0;
     largest_ = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
@@ -63,9 +63,7 @@ class Ranker {
     for (std::size_t v = 0; v < values_.size(); ++v) {
       double own = value;
       if (!exact_ && std::abs(value - values_[v]) <= kMargin * values_[v]) {
-        const auto confirmed = confirm(question_, axes_, point);
-        HINDSIGHT_ENSURE(confirmed.has_value());
-        own = confirmed->value;
+        own = confirmed_value(point, value);
         best_ = value == best_ ? own : best_;
       }
       ranks_[v].better += own < values_[v] ? count : 0;
@@ -80,9 +78,18 @@ class Ranker {
   }
 
  private:
+  /// What the model itself says of the whole chip.
+  [[nodiscard]] double confirmed_value(const Point& point, double value) const {
+    const auto confirmed = confirm(question_, axes_, point);
+    const bool agrees = confirmed && std::abs(confirmed->value - value) <= 2 * kMargin * value;
+    if (!agrees) refuse_landscape(file_, "is damaged: it has a design with a value that the model does not give it");
+    return confirmed->value;
+  }
+
   const Question& question_;
   const Axes& axes_;
   const std::vector<double>& values_;
+  const std::string& file_;
   std::vector<Rank> ranks_;
   bool exact_ = false;
   double largest_ = 0, best_ = kInfinity;
@@ -205,15 +212,17 @@ std::string command_for(const Question& question) {
 }  // namespace
 
 Landscape Landscape::read(const std::filesystem::path& file) {
+  LandscapeFile source(file);
   Landscape landscape;
-  landscape.bytes_ = read_file(file, kLargestFileBytes);
-  landscape.identity_ = parse_header(file.string(), landscape.bytes_, landscape.start_);
+  landscape.file_ = source.name();
+  landscape.identity_ = source.identity();
   if (const Slice& slice = landscape.identity_.slice; !slice.is_whole()) {
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: is shard {} of {} of a landscape. Join them all first: hindsight join FILE... --out "
                             "WHOLE",
                             printable(file.string()), slice.index, slice.count));
   }
+  landscape.records_ = source.take_records();
   return landscape;
 }
 
@@ -225,6 +234,7 @@ void Landscape::require_answers(const Question& question) const {
   if (asked.evaluator_hash != identity_.evaluator_hash) {
     refuse(fmt::format("is of evaluator '{}', '{}' is asked for", printable(identity_.evaluator), asked.evaluator));
   }
+  if (asked.by_parameter_memory != identity_.by_parameter_memory) refuse("has records of another format");
   if (asked.space_hash != identity_.space_hash) {
     refuse(fmt::format("is of another space ('{}', '{}' is asked for)", printable(identity_.space), asked.space));
   }
@@ -259,16 +269,16 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
                     {.area_mm2 = asked.area_limit_mm2, .peak_power_w = asked.peak_power_limit_w});
   const std::vector<std::size_t> positions = positions_of(asked, identity_);
   const Mask mask(question, axes);
-  Ranker ranker(question, axes, values);
+  Ranker ranker(question, axes, values, file_);
   const Legality legality(question, axes);
   ChipAsked chip(question, axes, legality, chips);
-  std::string_view rest = std::string_view(bytes_).substr(start_);
+  LandscapeRecords records(records_, file_, identity_, axes);
   std::optional<Group> group;
   std::uint64_t opened = std::numeric_limits<std::uint64_t>::max();
   std::vector<Site> all(identity_.networks.size()), sites(positions.size());
   std::vector<std::size_t> allowed(axes.size(Role::parameter) * axes.size(Role::instruction));
-  while (!rest.empty()) {
-    const ChipRecord record = take_chip(rest, identity_.by_parameter_memory);
+  while (!records.empty()) {
+    const ChipRecord record = records.chip();
     if (record.group != opened) {
       opened = record.group;
       group = chips.group(axes.group_point(opened));
@@ -277,7 +287,7 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
     if (group && group->accumulates[record.activation] != 0) point = point_of(record, *group);
     const bool legal = point && legality.allows(Fixed::group, *point) && legality.allows(Fixed::memories, *point);
     if (!legal || !mask.allows(*point)) {
-      rest.remove_prefix(record.bandwidths * all.size() * site_bytes(identity_.metrics));
+      records.skip_sites();
       continue;
     }
     const Core core = chips.core(*group, *point);
@@ -289,7 +299,7 @@ std::vector<Rank> Landscape::ranks(const Question& question, const std::vector<d
       allowed[pair++] = may ? count : 0;
     });
     for (std::uint16_t bandwidth = 0; bandwidth < record.bandwidths; ++bandwidth) {
-      for (Site& site : all) site = take_site(rest, identity_.metrics);
+      for (Site& site : all) site = records.site();
       for (std::size_t a = 0; a < positions.size(); ++a) sites[a] = all[positions[a]];
       at(*point, Role::bandwidth) = bandwidth;
       if (mask.allows(Role::bandwidth, bandwidth)) chip.add(*group, core, *point, allowed, sites, ranker);

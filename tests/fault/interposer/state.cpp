@@ -30,14 +30,16 @@ namespace {
 
 constexpr std::size_t kRoom = 4096;
 
-constexpr std::array<std::pair<const char*, Call>, 8> kCalls = {{{"open", call_open},
-                                                                 {"read", call_read},
-                                                                 {"write", call_write},
-                                                                 {"fsync", call_sync},
-                                                                 {"rename", call_rename},
-                                                                 {"mmap", call_map},
-                                                                 {"truncate", call_truncate},
-                                                                 {"malloc", call_malloc}}};
+constexpr std::array<std::pair<const char*, Call>, 10> kCalls = {{{"open", call_open},
+                                                                  {"read", call_read},
+                                                                  {"write", call_write},
+                                                                  {"fsync", call_sync},
+                                                                  {"rename", call_rename},
+                                                                  {"mmap", call_map},
+                                                                  {"truncate", call_truncate},
+                                                                  {"malloc", call_malloc},
+                                                                  {"unlink", call_unlink},
+                                                                  {"close", call_close}}};
 constexpr std::array<std::pair<const char*, int>, 5> kErrors = {
     {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EROFS", EROFS}, {"ENOMEM", ENOMEM}, {"EMFILE", EMFILE}}};
 
@@ -99,6 +101,15 @@ const char* below(const char* path) {
   return path[plan.under_length] == '/' ? path + plan.under_length + 1 : nullptr;
 }
 
+bool path_of(int descriptor, char* room) {
+  char link[64];
+  ::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  const ssize_t length = ::readlink(link, room, kRoom - 1);
+  if (length <= 0) return false;
+  room[length] = '\0';
+  return true;
+}
+
 bool wanted(Call call) { return armed.load(std::memory_order_relaxed) && (plan.calls & call) != 0; }
 
 }  // namespace
@@ -140,27 +151,28 @@ bool fails_at(Call call, int descriptor) {
   return wanted(call) && name_below(descriptor, room) != nullptr && fails(call);
 }
 
-bool opening_fails(const char* path, int flags) {
+bool fails_at(Call call, int folder, const char* path) {
+  char room[kRoom];
+  return wanted(call) && name_below(folder, path, room) != nullptr && fails(call);
+}
+
+bool opening_fails(int folder, const char* path, int flags) {
   if (plan.error == EROFS && (flags & (O_WRONLY | O_RDWR | O_CREAT)) == 0) return false;
   if (plan.error == ENOSPC && (flags & O_CREAT) == 0) return false;
-  return fails_at(call_open, path);
+  return fails_at(call_open, folder, path);
 }
 
 bool recording() { return armed.load(std::memory_order_relaxed) && plan.record; }
 
-const char* name_below(int descriptor, char* room) {
-  char link[64];
-  ::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-  const ssize_t length = ::readlink(link, room, kRoom - 1);
-  if (length <= 0) return nullptr;
-  room[length] = '\0';
-  return below(room);
-}
+const char* name_below(int descriptor, char* room) { return path_of(descriptor, room) ? below(room) : nullptr; }
 
-const char* name_below(const char* path, char* room) {
+const char* name_below(const char* path, char* room) { return name_below(AT_FDCWD, path, room); }
+
+const char* name_below(int folder, const char* path, char* room) {
   if (path == nullptr) return nullptr;
   if (path[0] == '/') return below(path);
-  if (::getcwd(room, kRoom) == nullptr) return nullptr;
+  const bool known = folder == AT_FDCWD ? ::getcwd(room, kRoom) != nullptr : path_of(folder, room);
+  if (!known) return nullptr;
   const std::size_t length = ::strlen(room);
   if (length + ::strlen(path) + 2 > kRoom) return nullptr;
   room[length] = '/';

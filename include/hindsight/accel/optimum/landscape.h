@@ -124,13 +124,14 @@ class Landscape {
   void require_answers(const Question& question) const;
   /// One rank per value. Asks for no evaluation but of designs whose value is within kMargin of one of `values`.
   /// The question's levels may be restricted. Limits: area_mm2, peak_power_w, latency_s and energy_j; others are
-  /// Error{usage}.
+  /// Error{usage}. Error{incompatible}: records that no landscape of this space has, which its checksum alone does not
+  /// tell: whoever changes a record can change the checksum.
   [[nodiscard]] std::vector<Rank> ranks(const Question& question, const std::vector<double>& values) const;
 
  private:
+  std::string file_;
   LandscapeIdentity identity_;
-  std::string bytes_;
-  std::size_t start_ = 0;  ///< of the records in bytes_
+  std::string records_;
 };
 
 }  // namespace hindsight::accel::optimum
