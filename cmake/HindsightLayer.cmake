@@ -3,8 +3,8 @@
 set(HINDSIGHT_LAYERS core space workload accel gpu measure log evaluator sweep dataset surrogate optimize study
                      check report)
 
-# No bytes from outside reach these before another layer has read them.
-set(HINDSIGHT_LAYERS_WITHOUT_READERS sweep optimize study report)
+# No bytes from outside reach it before another layer has read them.
+set(HINDSIGHT_LAYERS_WITHOUT_READERS optimize)
 
 # Private to a layer, these are no library that those who link the installed layer need.
 set(HINDSIGHT_HEADER_ONLY Boost::headers Eigen3::Eigen nlohmann_json::nlohmann_json)

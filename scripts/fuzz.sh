@@ -8,11 +8,12 @@ usage: scripts/fuzz.sh [--runs N] [--reader NAME]... [--most-seconds S] [--no-bu
                        [--table | --record | --recorded | --coverage | --shrink]
 
 Every reader of bytes from outside (tests/fuzz) under libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer.
-What counts as a finding: a crash, undefined behaviour, an exception that is no Error, an error of several lines, a
-promise that does not hold (what was read must read back), 10 s for one input, an allocation above 256 MiB.
+What counts as a finding: a crash, undefined behaviour, an exception that is no Error, an error without a message or with
+one above 8 KiB, a promise that does not hold (what was read must read back), 10 s for one input, an allocation above
+256 MiB.
 
   --runs N          executions per reader, counted over all calls and those that tests/fuzz/executions.csv has (default:
-                    10000000; 1000000 for SQLite files and ONNX)
+                    10000000; 1000000 for SQLite files, values of logs and ONNX)
   --reader NAME     this reader alone; may be given again (default: all)
   --most-seconds S  stop a reader after S seconds in this call
   --no-build        the fuzzers are built
@@ -98,7 +99,7 @@ done < <("$programs/hindsight_fuzz_seeds")
 [ ${#readers[@]} -gt 0 ] || readers=("${all_readers[@]}")
 
 # Each fuzzer says its readers when it is not told one.
-for list in table yaml network log model word program; do
+for list in table yaml network log study model word program; do
   for reader in $({ "$programs/hindsight_fuzz_$list" 2>&1 || true; } | sed -n 's/.*Readers: //p'); do
     program_of[$reader]=$programs/hindsight_fuzz_$list
   done
@@ -110,13 +111,14 @@ done
 # What a reader is to be asked: executions, longest input.
 runs_of() {
   if [ -n "$runs" ]; then echo "$runs"; return; fi
-  case $1 in log | log_repair | optuna | onnx) echo 1000000 ;; *) echo 10000000 ;; esac
+  case $1 in log | log_repair | log_values | log_merge | optuna | onnx) echo 1000000 ;; *) echo 10000000 ;; esac
 }
 longest_of() {
   case $1 in
     log | log_repair | optuna) echo 65536 ;;
-    model | checkpoint | landscape | residual) echo 16384 ;;
-    command_line | expression | objective | condition | design | numbers | gemm_columns) echo 256 ;;
+    model | checkpoint | training_part | landscape | residual) echo 16384 ;;
+    command_line | recorded_command | environment | address | expression | objective | condition | design | numbers | \
+      gemm_columns) echo 256 ;;
     *) echo 2048 ;;
   esac
 }

@@ -29,6 +29,7 @@
 #include "recipe_settings.h"
 #include "shard_option.h"
 #include "verbs.h"
+#include "w50_results.h"
 
 namespace hindsight::app {
 namespace {
@@ -170,7 +171,8 @@ class ResultsTable {
     for (const std::string& table : options.csv)
       head_ += fmt::format("# table {}\n", sha256_hex(read_file(table, kLargestResultsBytes)));
     head_ += report::w50_csv_names();
-    if (std::filesystem::exists(file_)) read();
+    if (!std::filesystem::exists(file_)) return;
+    rows_ = read_w50_results(file_, report::table_of_shard(head_, shard_, cells_), shard_, cells_);
   }
   [[nodiscard]] bool has(std::uint64_t cell) const { return rows_.contains(cell); }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
@@ -183,37 +185,6 @@ class ResultsTable {
   }
 
  private:
-  void read() {
-    const std::string text = read_file(file_, kLargestResultsBytes);
-    const std::string head = report::table_of_shard(head_, shard_, cells_);
-    if (text.empty()) return;  // as mktemp makes it
-    if (!text.starts_with(head)) {
-      const std::size_t at = static_cast<std::size_t>(std::ranges::mismatch(head, text).in1 - head.begin());
-      const std::size_t start = at == 0 ? 0 : head.rfind('\n', at - 1) + 1;
-      constexpr std::size_t kBefore = 40;  // of the line, so that where they part is read
-      const std::size_t begin = at > start + kBefore ? at - kBefore : start;
-      const auto line = [&](const std::string& of) {
-        return (begin > start ? "\u2026" : "") + printable(of.substr(begin, of.find('\n', begin) - begin), 120);
-      };
-      throw Error(
-          ErrorKind::incompatible,
-          fmt::format("--results {}: is of another command, version, table or shard: '{}' there, '{}' now. Name "
-                      "another file?",
-                      printable(file_, 200), begin < text.size() ? line(text) : "", line(head)));
-    }
-    for (std::size_t begin = head.size(); begin < text.size();) {
-      const std::size_t end = text.find('\n', begin);
-      const std::string line = text.substr(begin, end - begin);
-      const auto cell = parse_int(line.substr(0, line.find(',')));
-      if (end == std::string::npos || !cell || *cell < 0) {
-        throw Error(ErrorKind::incompatible, fmt::format("--results {}: has a row of no cell: '{}'. Name another file?",
-                                                         printable(file_, 200), printable(line)));
-      }
-      rows_[static_cast<std::uint64_t>(*cell)] += line + "\n";
-      begin = end + 1;
-    }
-  }
-
   std::string file_, head_;
   sweep::Shard shard_;
   std::uint64_t cells_;

@@ -26,6 +26,7 @@
 #include "hindsight/workload/network.h"
 #include "hindsight/workload/synthetic.h"
 #include "output.h"
+#include "proposals_file.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -57,21 +58,6 @@ struct Candidate {
   std::optional<std::string> earlier_verdict = {};
   std::vector<std::string> networks = {};
 };
-
-accel::AcceleratorConfig configuration(const space::DesignSpace& space, const std::string& text_id) {
-  return accel::ConfigBinding(space).bind(space, space.parse_design(text_id));
-}
-
-/// "workloads": [{"name": ...}] of a prediction, as `propose` writes it.
-std::vector<std::string> predicted_networks(const Json& prediction) {
-  std::vector<std::string> names;
-  const auto list = prediction.find("workloads");
-  if (list == prediction.end() || !list->is_array()) return names;
-  for (const Json& one : *list) {
-    if (one.is_object() && one.contains("name") && one["name"].is_string()) names.push_back(one["name"]);
-  }
-  return names;
-}
 
 /// What a proposal was verified with, else its design was evaluated with.
 std::string technology_of(const CheckOptions& options, const log::Log& log, const log::ProposalRecord& proposal) {
@@ -113,7 +99,8 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
     HINDSIGHT_EXPECT(space != spaces.end());
     candidates.push_back(
         {.name = proposal.design_text_id,
-         .config = configuration(space::space_from_definition(space->name, space->definition), proposal.design_text_id),
+         .config =
+             configuration_of(space::space_from_definition(space->name, space->definition), proposal.design_text_id),
          .technology = technology_of(options, log, proposal),
          .rank = proposal.rank,
          .proposal_id = proposal.proposal_id,
@@ -131,44 +118,17 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
 
 std::string space_of(const CheckOptions& options) { return options.space.empty() ? kDefaultSpace : options.space; }
 
-/// Error{usage} about the file of `propose --json`.
-[[noreturn]] void refuse_file(const CheckOptions& options, const std::string& problem) {
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: {} (it should be the output of 'hindsight propose --json')", options.file, problem));
-}
-
 std::vector<Candidate> from_file(const CheckOptions& options) {
-  const std::string text = read_file(options.file);
-  if (const std::string excess = json_excess(text); !excess.empty()) refuse_file(options, excess);
-  const Json root = Json::parse(text, nullptr, false);
-  if (root.is_discarded()) refuse_file(options, "not JSON");
-  if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
-    refuse_file(options, "no list 'proposals'");
-  }
-  const bool has_space = root.contains("space") && root["space"].is_string();
-  const std::string own_space = has_space ? root["space"].get<std::string>() : space_of(options);
-  if (has_space && names_a_file(own_space)) {
-    refuse_file(options,
-                fmt::format("its space is '{}', which names a file, and none is opened", printable(own_space)));
-  }
-  const space::DesignSpace space = space::load_space(own_space);
-  const bool says = root.contains("technology") && root["technology"].is_string();
-  const std::string technology = says ? root["technology"].get<std::string>() : space.technology();
+  const ProposalsFile file =
+      read_proposals_file(options.file, space_of(options), static_cast<std::size_t>(options.top));
   std::vector<Candidate> candidates;
-  for (const Json& entry : root["proposals"]) {
-    if (candidates.size() == static_cast<std::size_t>(options.top)) break;
-    if (!entry.is_object() || !entry.contains("design") || !entry["design"].is_string()) {
-      refuse_file(options, fmt::format("proposal {} has no text 'design'", candidates.size() + 1));
-    }
-    const std::string name = entry["design"];
-    candidates.push_back({.name = name,
-                          .config = configuration(space, name),
-                          .technology = technology,
+  for (const ProposedDesign& design : file.designs) {
+    candidates.push_back({.name = design.name,
+                          .config = design.config,
+                          .technology = file.technology,
                           .rank = static_cast<std::int64_t>(candidates.size() + 1),
-                          .networks = entry.contains("predicted") ? predicted_networks(entry["predicted"])
-                                                                  : std::vector<std::string>{}});
+                          .networks = design.networks});
   }
-  if (candidates.empty()) refuse_file(options, "no proposal");
   return candidates;
 }
 
@@ -184,7 +144,8 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
   }
   if (is_text_id(options.design)) {
     const space::DesignSpace space = space::load_space(space_of(options));
-    return {{.name = options.design, .config = configuration(space, options.design), .technology = space.technology()}};
+    return {
+        {.name = options.design, .config = configuration_of(space, options.design), .technology = space.technology()}};
   }
   const accel::ReferenceChip chip = reference_chip(options.design);
   return {{.name = chip.name, .config = chip.config}};

@@ -101,6 +101,8 @@ void require_other(const CLI::App& program, const std::string& name, const std::
   }
 }
 
+}  // namespace
+
 void read_environment(const CLI::App& program, const DefaultPlaces& places, std::vector<Default>& found) {
   const std::map<std::string, Variable> known = known_variables(program);
   for (const std::string& entry : places.environment) {
@@ -123,6 +125,8 @@ void read_environment(const CLI::App& program, const DefaultPlaces& places, std:
     found.push_back(std::move(one));
   }
 }
+
+namespace {
 
 fs::path resolved(const fs::path& file) {
   std::error_code error;

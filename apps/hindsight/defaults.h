@@ -61,6 +61,9 @@ struct Defaults {
 /// Error{failure} for a file that cannot be read.
 [[nodiscard]] Defaults read_defaults(CLI::App& program, const DefaultPlaces& places);
 
+/// Appends those of the variables alone. Errors: as read_defaults(), but for types and ranges, which it looks at last.
+void read_environment(const CLI::App& program, const DefaultPlaces& places, std::vector<Default>& found);
+
 /// Those that hold for a verb whose command line gives nothing, in the order in which they win: of each option one.
 [[nodiscard]] std::vector<Default> defaults_of(const Defaults& defaults, const CLI::App& verb);
 /// The option of a verb that a default is of.

@@ -14,6 +14,7 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
@@ -426,13 +427,12 @@ int run_from(TrainOptions given, const Session& session) {
                              .log = options.rows.log(),
                              .out = options.out,
                              .selection = selection_of(options.rows),
-                             .options_json = nlohmann::ordered_json{{"from", options.from},
-                                                                    {"workloads", options.rows.workloads},
-                                                                    {"objective", options.rows.objective},
-                                                                    {"runs", options.rows.runs},
-                                                                    {"where", options.rows.where},
-                                                                    {"out", options.out}}
-                                                 .dump(),
+                             .options_json = json_line(nlohmann::ordered_json{{"from", options.from},
+                                                                              {"workloads", options.rows.workloads},
+                                                                              {"objective", options.rows.objective},
+                                                                              {"runs", options.rows.runs},
+                                                                              {"where", options.rows.where},
+                                                                              {"out", options.out}}),
                              .seed = options.seed >= 0 ? static_cast<std::uint64_t>(options.seed) : 1,
                              .threads = options.threads,
                              .quiet = options.quiet,

@@ -10,6 +10,8 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
@@ -54,7 +56,7 @@ std::string options_json(const LearningRows& rows, const std::string& out, bool 
                          {"out", out},
                          {"tune", tune},
                          {"recipe", surrogate::to_yaml(recipe)}};
-  return json.dump();
+  return json_line(json);
 }
 
 std::string log_to_note(const LearningRows& given, const dataset::UnitedRows& rows) {
@@ -88,11 +90,16 @@ std::int64_t note_model(study::TrainingRecord& record, const report::TrainingSum
 }
 
 std::string request_json(const LearningRows& rows, const std::string& choice) {
-  return RequestJson{{"workloads", rows.workloads}, {"objective", rows.objective}, {"maximise", rows.maximise},
-                     {"runs", rows.runs},           {"where", rows.where},         {"constraints", rows.constraints},
-                     {"assume", rows.assumptions},  {"space", rows.space},         {"evaluator", rows.evaluator},
-                     {"recipe_chosen", choice}}
-      .dump();
+  return json_line(RequestJson{{"workloads", rows.workloads},
+                               {"objective", rows.objective},
+                               {"maximise", rows.maximise},
+                               {"runs", rows.runs},
+                               {"where", rows.where},
+                               {"constraints", rows.constraints},
+                               {"assume", rows.assumptions},
+                               {"space", rows.space},
+                               {"evaluator", rows.evaluator},
+                               {"recipe_chosen", choice}});
 }
 
 LearningRows rows_of_request(const std::string& text, const std::vector<std::string>& logs, const std::string& space,
@@ -104,7 +111,7 @@ LearningRows rows_of_request(const std::string& text, const std::vector<std::str
     json.at("workloads").get_to(rows.workloads);
     json.at("objective").get_to(rows.objective);
     json.at("maximise").get_to(rows.maximise);
-    json.at("runs").get_to(rows.runs);
+    for (const RequestJson& run : json.at("runs")) rows.runs.push_back(integer_number(run));
     json.at("where").get_to(rows.where);
     json.at("constraints").get_to(rows.constraints);
     json.at("assume").get_to(rows.assumptions);

@@ -7,6 +7,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/text.h"
 
@@ -42,17 +43,19 @@ OfflineResult from_json(const Json& json) {
   OfflineResult result;
   result.task = json.at("task").get<std::string>();
   result.method = json.at("method").get<std::string>();
-  result.seed = json.at("seed").get<std::uint64_t>();
-  result.samples = json.at("samples").get<std::uint64_t>();
+  result.seed = whole_number(json.at("seed"));
+  result.samples = whole_number(json.at("samples"));
   result.settings_hash = json.at("settings_hash").get<std::string>();
   result.value = number(json.at("latency_s"));
   result.best_value = number(json.at("best_latency_s"));
   result.predicted_value = number(json.at("predicted_latency_s"));
   result.infeasible_frac = json.at("infeasible_frac").get<double>();
-  result.queries = json.at("queries").get<std::uint64_t>();
+  result.queries = whole_number(json.at("queries"));
   result.seconds = json.at("seconds").get<double>();
   result.design = json.at("design").get<std::string>();
-  result.improvements = json.at("improvements").get<std::vector<std::pair<std::uint64_t, double>>>();
+  for (const Json& step : json.at("improvements")) {
+    result.improvements.emplace_back(whole_number(step.at(0)), step.at(1).get<double>());
+  }
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -99,13 +100,13 @@ class Row {
     return *value;
   }
   [[nodiscard]] double seconds(const LatencyColumn& column) const {
-    const auto value = parse_double(cell(column.index));
-    if (!value || !(*value > 0)) fail(column.index, "is no runtime");
-    return *value * column.unit_s;
+    const double value = parse_double(cell(column.index)).value_or(0) * column.unit_s;
+    if (!std::isfinite(value) || !(value > 0)) fail(column.index, "is no runtime");
+    return value;
   }
   [[nodiscard]] double watts(std::size_t column) const {
     const auto value = parse_double(cell(column));
-    if (!value || !(*value > 0)) fail(column, "is no power");
+    if (!value || !std::isfinite(*value) || !(*value > 0)) fail(column, "is no power");
     return *value;
   }
 

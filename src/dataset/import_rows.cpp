@@ -13,6 +13,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
@@ -128,13 +129,13 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
 /// The run's options in the log; "metric" is what the objective is called there.
 std::string run_options(const ImportSource& source, const CsvRoles& roles, const std::string& metric,
                         Duplicates duplicates) {
-  return nlohmann::ordered_json{{"table", table_name(source.table)},
-                                {"format", source.format},
-                                {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
-                                {"metric", metric},
-                                {"duplicates", to_string(duplicates)},
-                                {"rows", source.table.rows.size()}}
-      .dump();
+  return json_line(
+      nlohmann::ordered_json{{"table", table_name(source.table)},
+                             {"format", source.format},
+                             {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
+                             {"metric", metric},
+                             {"duplicates", to_string(duplicates)},
+                             {"rows", source.table.rows.size()}});
 }
 
 /// COLUMN=VALUE for a value that all of these rows and no other row have; nothing when no column but `without` has one,

@@ -50,9 +50,9 @@ class Line {
   }
   [[nodiscard]] double seconds(const char* column) const {
     constexpr double kMicro = 1e-6;
-    const auto value = parse_double(text(column));
-    if (!value || !std::isfinite(*value) || *value <= 0) fail(column, "is no runtime");
-    return *value * kMicro;
+    const double value = parse_double(text(column)).value_or(0) * kMicro;
+    if (!std::isfinite(value) || !(value > 0)) fail(column, "is no runtime");
+    return value;
   }
   [[noreturn]] void fail(const char* column, const std::string& why) const {
     const CsvTable::Place place = table_.place[index_][at(column)];

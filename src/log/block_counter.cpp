@@ -6,6 +6,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/metric_direction.h"
 #include "log/blocks.h"
@@ -61,21 +62,20 @@ bool could_be_counted(const BlockGroup& group) {
 }
 
 BlockGroup group_of_json(const BlockJson& json) {
-  BlockGroup group{.workload_id = json.at(0).get<std::int64_t>(),
-                   .evaluator_id = json.at(1).get<std::int64_t>(),
-                   .run_id = json.at(2).get<std::int64_t>(),
-                   .rows = json.at(3).get<std::uint64_t>(),
-                   .feasible = json.at(4).get<std::uint64_t>(),
-                   .repeats = json.at(5).get<std::uint64_t>(),
+  BlockGroup group{.workload_id = integer_number(json.at(0)),
+                   .evaluator_id = integer_number(json.at(1)),
+                   .run_id = integer_number(json.at(2)),
+                   .rows = whole_number(json.at(3)),
+                   .feasible = whole_number(json.at(4)),
+                   .repeats = whole_number(json.at(5)),
                    .has_latency = json.at(6).get<bool>()};
   for (const BlockJson& reason : json.at(7)) {
-    group.reasons.push_back(
-        {.code = reason.at(0).get<std::string>(), .evaluations = reason.at(1).get<std::uint64_t>()});
+    group.reasons.push_back({.code = reason.at(0).get<std::string>(), .evaluations = whole_number(reason.at(1))});
   }
   for (const BlockJson& metric : json.at(8)) {
     std::vector<BlockBest>& list = group.best.emplace_back();
     for (const BlockJson& one : metric) {
-      list.push_back({.value = one.at(0).get<double>(), .evaluation_id = one.at(1).get<std::int64_t>()});
+      list.push_back({.value = one.at(0).get<double>(), .evaluation_id = integer_number(one.at(1))});
     }
   }
   return group;
@@ -166,12 +166,12 @@ std::optional<Block> block_of(std::int64_t number, const std::string& json) {
     if (object.at("version") != 1) return std::nullopt;
     Block block{.number = number,
                 .counted = object.at("counted").get<bool>(),
-                .designs_to = object.at("designs_to").get<std::int64_t>()};
+                .designs_to = integer_number(object.at("designs_to"))};
     for (const BlockJson& one : object.at("designs")) {
-      block.designs.emplace_back(one.at(0).get<std::int64_t>(), one.at(1).get<std::uint64_t>());
+      block.designs.emplace_back(integer_number(one.at(0)), whole_number(one.at(1)));
     }
-    block.metrics = object.at("metrics").get<std::uint64_t>();
-    block.violations = object.at("violations").get<std::uint64_t>();
+    block.metrics = whole_number(object.at("metrics"));
+    block.violations = whole_number(object.at("violations"));
     object.at("metric_names").get_to(block.metric_names);
     for (const BlockJson& group : object.at("groups")) {
       block.groups.push_back(group_of_json(group));

@@ -9,6 +9,7 @@
 
 #include "hindsight/check/node_scaling.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/terminal.h"
@@ -345,7 +346,7 @@ std::string gpu_verdict_json(const GpuCheckReport& report, const CheckedDesign& 
   if (!json.is_object()) json = Json::object();
   json["gpus"] = design_json(design);
   json["gpus"]["technology"] = report.technology;
-  return json.dump();
+  return json_line(json);
 }
 
 }  // namespace hindsight::report

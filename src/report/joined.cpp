@@ -9,10 +9,12 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/parts.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
@@ -176,8 +178,8 @@ OptimumPart read_optimum(const Part& part) {
   OptimumPart read{.file = part.file, .json = parsed(part)};
   try {
     const Json& shard = read.json.at("shard");
-    read.index = shard.at("index").get<std::uint64_t>();
-    read.count = shard.at("count").get<std::uint64_t>();
+    read.index = whole_number(shard.at("index"));
+    read.count = whole_number(shard.at("count"));
     if (read.index >= read.count) refuse_part(part.file, "is damaged: its shard is none");
     if (read.json.at("interrupted").get<bool>()) {
       throw Error(ErrorKind::usage, fmt::format("{}: was interrupted, so its best is not proved. Run its shard again",
@@ -203,9 +205,10 @@ void require_same_optimum(const OptimumPart& first, const OptimumPart& other) {
   for (const auto& [key, value] : mine.items()) {
     const Json there = theirs.value(key, Json());
     if (there == value) continue;
-    refuse_part(other.file,
-                fmt::format("is a shard of another optimum than {}: {} is {}, there {}. Join shards of one command",
-                            printable(first.file, 200), key, printable(there.dump()), printable(value.dump())));
+    refuse_part(
+        other.file,
+        fmt::format("is a shard of another optimum than {}: {} is {}, there {}. Join shards of one command",
+                    printable(first.file, 200), printable(key), printable(there.dump()), printable(value.dump())));
   }
 }
 
@@ -221,7 +224,7 @@ struct Together {
     seconds += shard.at("seconds").get<double>();
     for (const auto& [key, value] : shard.at("certificate").items()) {
       if (key != "least_left_out") {
-        certificate[key] = certificate.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
+        certificate[key] = certificate.value(key, std::uint64_t{0}) + whole_number(value);
       } else if (!value.is_null()) {
         least_left_out = std::min(least_left_out.value_or(value.get<double>()), value.get<double>());
       }
@@ -230,8 +233,9 @@ struct Together {
   /// The first `top` by value, then area, then position in the space, as the search has them.
   void keep_best(std::size_t top) {
     const auto order = [](const Json& design) {
-      return std::tuple(design.at("value").get<double>(), design.at("area_mm2").get<double>(),
-                        design.at("levels").get<std::vector<std::uint16_t>>());
+      std::vector<std::uint64_t> levels;
+      for (const Json& level : design.at("levels")) levels.push_back(whole_number(level));
+      return std::tuple(design.at("value").get<double>(), design.at("area_mm2").get<double>(), std::move(levels));
     };
     std::sort(designs.begin(), designs.end(), [&](const Json& a, const Json& b) { return order(a) < order(b); });
     if (designs.size() > top) designs.resize(top);
@@ -328,7 +332,7 @@ std::string join_optima(const std::vector<Part>& parts) {
                             counted(first->count, "shard")));
   }
   try {
-    together.keep_best(first->json.at("shard").at("of").at("top").get<std::size_t>());
+    together.keep_best(whole_number(first->json.at("shard").at("of").at("top")));
   } catch (const nlohmann::json::exception&) {
     refuse_part(first->file, "it or another shard is damaged: a design lacks its value, area or levels");
   }
@@ -363,13 +367,13 @@ std::string join_results(const std::vector<Part>& parts) {
         if (!settings(cell.json).empty()) same.emplace_back("settings_hash");
         for (const std::string& key : same) {
           if (cell.json.at(key) == first->json.at(key)) continue;
-          refuse_part(
-              part.file,
-              fmt::format("is of another study than {}: {} is {}, there {}. Join shards of one command",
-                          printable(first->file, 200), key, cell.json.at(key).dump(), first->json.at(key).dump()));
+          refuse_part(part.file,
+                      fmt::format("is of another study than {}: {} is {}, there {}. Join shards of one command",
+                                  printable(first->file, 200), key, printable(cell.json.at(key).dump()),
+                                  printable(first->json.at(key).dump())));
         }
         const auto key = std::tuple(cell.json.at("task").get<std::string>(), cell.json.at("method").get<std::string>(),
-                                    cell.json.at("seed").get<std::uint64_t>());
+                                    whole_number(cell.json.at("seed")));
         const auto [known, is_new] = cells.try_emplace(key, cell);
         if (is_new) {
           joined += std::string(trimmed(line)) + "\n";
@@ -378,7 +382,7 @@ std::string join_results(const std::vector<Part>& parts) {
           refuse_part(part.file,
                       fmt::format("line {}: {} of {}, seed {}, came out otherwise in {}. Which is right? Leave "
                                   "the other one out",
-                                  number, std::get<1>(key), std::get<0>(key), std::get<2>(key),
+                                  number, printable(std::get<1>(key)), printable(std::get<0>(key)), std::get<2>(key),
                                   printable(known->second.file, 200)));
         }
       } catch (const nlohmann::json::exception&) {

@@ -244,7 +244,7 @@ std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores) 
                     {"found_feasible", finite_or_null(score.found_feasible)},
                     {"layer_distance", finite_or_null(score.layer_distance)}});
   }
-  return Json{{"applications", json}}.dump(2) + "\n";
+  return to_text(Json{{"applications", json}});
 }
 
 std::string calibration_text(const surrogate::ErrorCalibration& calibration, const std::string& file, int columns) {

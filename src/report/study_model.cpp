@@ -30,8 +30,7 @@ ReportFigure calibration_figure(const StudyContext& context) {
   for (const StoredProposal& proposal : context.proposals) {
     for (const auto& workload : proposal.workloads) {
       if (!workload.feasible || std::isnan(workload.p_feasible)) continue;
-      CalibrationBin& bin =
-          bins[static_cast<std::size_t>(std::clamp(static_cast<int>(workload.p_feasible * kBins), 0, kBins - 1))];
+      CalibrationBin& bin = bins[static_cast<std::size_t>(std::clamp(workload.p_feasible * kBins, 0.0, kBins - 1.0))];
       bin.predicted += workload.p_feasible;
       bin.feasible += *workload.feasible ? 1 : 0;
       ++bin.count;
@@ -211,8 +210,9 @@ ReportSection trust_section(StudyContext& context) {
 ReportSection backtest_section(StudyContext& context) {
   ReportSection section{.id = "backtest", .title = "Would it have found the log's best?"};
   for (const LoggedModel& model : logged_models(context)) {
-    constexpr const char* kChosen = "/provenance/recipe_chosen";  // as `train` writes it
-    const Json chosen = model.card.is_object() ? model.card.value(Json::json_pointer(kChosen), Json()) : Json();
+    const Json facts = model.card.is_object() ? model.card.value("provenance", Json()) : Json();
+    if (!facts.is_object()) continue;
+    const Json chosen = facts.value("recipe_chosen", Json());  // as `train` writes it
     if (!chosen.is_string()) continue;
     section.paragraphs.push_back(
         fmt::format("{} (run {}): {}", printable(model.name), model.run_id, printable(chosen.get<std::string>(), 400)));

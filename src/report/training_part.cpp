@@ -51,7 +51,7 @@ std::string part_json(const surrogate::PartResult& result, const surrogate::Trai
   for (const surrogate::MemberProgress& unit : result.units) {
     json["units"].push_back({{"steps", unit.steps_done}, {"complete", unit.complete}});
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, PartJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hindsight::report

@@ -71,7 +71,7 @@ std::string transfer_json(const TransferSummary& summary) {
                                 {"error", finite_or_null(score.error)},
                                 {"feasibility_auc", finite_or_null(score.feasibility_auc)}});
   }
-  return json.dump(2) + "\n";
+  return to_text(json);
 }
 
 }  // namespace hindsight::report

@@ -11,6 +11,7 @@
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
@@ -127,13 +128,18 @@ std::vector<std::string> metrics_of(const log::Log& log, const NextQuestion& que
 }
 
 std::string options_json(const AskRequest& request, const Asked& asked) {
-  return Json{{"space", asked.space.name()},  {"space_hash", asked.space.definition_hash()},
-              {"evaluator", asked.evaluator}, {"workloads", asked.workloads},
-              {"objective", asked.objective}, {"metrics", asked.metrics},
-              {"max", request.limits.max},    {"min", request.limits.min},
-              {"set", request.limits.set},    {"recipe", request.recipe},
-              {"seed", request.seed},         {"why", asked.next.why}}
-      .dump();
+  return json_line(Json{{"space", asked.space.name()},
+                        {"space_hash", asked.space.definition_hash()},
+                        {"evaluator", asked.evaluator},
+                        {"workloads", asked.workloads},
+                        {"objective", asked.objective},
+                        {"metrics", asked.metrics},
+                        {"max", request.limits.max},
+                        {"min", request.limits.min},
+                        {"set", request.limits.set},
+                        {"recipe", request.recipe},
+                        {"seed", request.seed},
+                        {"why", asked.next.why}});
 }
 
 /// Designs of this space that await an answer, each once.

@@ -15,6 +15,8 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/random.h"
@@ -353,8 +355,8 @@ void take_result(HiddenTrial& trial, const std::string& text) {
     trial.loss = number_of(json, "loss");
     score.first_regret = number_of(json, "first_regret");
     score.best_regret = number_of(json, "best_regret");
-    json.at("infeasible_firsts").get_to(score.infeasible_firsts);
-    json.at("applications").get_to(score.applications);
+    score.infeasible_firsts = whole_number(json.at("infeasible_firsts"));
+    score.applications = whole_number(json.at("applications"));
     score.infeasible_frac = number_of(json, "infeasible_frac");
     score.danger = number_of(json, "danger");
     score.recall = number_of(json, "recall");
@@ -382,7 +384,7 @@ std::string run_trial(const surrogate::Recipe& recipe, const Part& part, const B
   } catch (const Error& error) {
     // A recipe that these rows cannot teach, or whose loss diverges, is no candidate; the others go on.
     if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::failure) throw;
-    return BacktestJson{{"failure", error.what()}}.dump();
+    return json_line(BacktestJson{{"failure", error.what()}});
   }
 }
 
@@ -413,7 +415,7 @@ std::vector<Backtest> run_candidates(const std::vector<Part>& parts, const std::
   const auto run = [&](std::size_t i) -> std::string {
     for (const HiddenTrial& other : trials) {  // a candidate that failed once is none
       if (other.candidate == trials[i].candidate && !other.failure.empty()) {
-        return BacktestJson{{"failure", other.failure}}.dump();
+        return json_line(BacktestJson{{"failure", other.failure}});
       }
     }
     const surrogate::Recipe& recipe = options.candidates[trials[i].candidate];

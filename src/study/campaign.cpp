@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/log/asked.h"
@@ -127,7 +128,7 @@ class Campaign {
               {"set", options_.words.limits.set},
               {"definition_hash", summary_.definition_hash}};
     for (const workload::Network& network : options_.networks) json["workloads"].push_back(network.name());
-    return json.dump();
+    return json_line(json);
   }
 
   void keep_state(std::int64_t run) {
@@ -200,7 +201,7 @@ class Campaign {
              .predicted_json = "{}"});
       }
     }
-    log::Run asking(log_, log::RunKind::ask, options_.provenance, options.dump());
+    log::Run asking(log_, log::RunKind::ask, options_.provenance, json_line(options));
     log_.add_proposals(asking.id(), space_id_, std::nullopt, rows);
     asking.finish();
   }

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::study {
@@ -37,9 +38,9 @@ Json to_json(const CampaignRound& round) {
 CampaignRound round_of(const Json& json) {
   return {.learned = json.at("learned").get<bool>(),
           .why = json.at("why").get<std::string>(),
-          .designs = json.at("designs").get<std::size_t>(),
-          .infeasible = json.at("infeasible").get<std::size_t>(),
-          .beyond_limits = json.at("beyond_limits").get<std::size_t>(),
+          .designs = whole_number(json.at("designs")),
+          .infeasible = whole_number(json.at("infeasible")),
+          .beyond_limits = whole_number(json.at("beyond_limits")),
           .best = optional_of(json.at("best")),
           .best_so_far = optional_of(json.at("best_so_far")),
           .best_design = json.at("best_design").get<std::string>(),

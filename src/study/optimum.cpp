@@ -12,6 +12,7 @@
 #include "hindsight/accel/metrics.h"
 #include "hindsight/accel/optimum/floor.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
@@ -172,7 +173,7 @@ void record(const OptimumTask& task, const Optimum& optimum, const Provenance& p
                    {"queries", optimum.gap->queries}};
   }
   log::Log log = log::Log::open(task.request().log, log::OpenMode::read_write_create);
-  log::Run run(log, log::RunKind::optimum, provenance, json.dump());
+  log::Run run(log, log::RunKind::optimum, provenance, json_line(json));
   const std::int64_t space =
       log.add_space(task.space().name(), task.space().canonical_definition(), task.space().definition_hash());
   std::vector<log::ProposalRow> rows;
@@ -187,8 +188,8 @@ void record(const OptimumTask& task, const Optimum& optimum, const Provenance& p
          .rank = static_cast<std::int64_t>(i + 1),
          .objective = task.objective(),
          .predicted_value = ranked.value,
-         .predicted_json = Json{{"proof", proof_of(optimum)}, {"metrics", metrics_json(task, ranked)}}.dump(),
-         .verdict_json = verdict.dump()});
+         .predicted_json = json_line(Json{{"proof", proof_of(optimum)}, {"metrics", metrics_json(task, ranked)}}),
+         .verdict_json = json_line(verdict)});
   }
   log.add_proposals(run.id(), space, std::nullopt, rows);
   run.finish(optimum.answer.interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);

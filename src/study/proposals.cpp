@@ -12,6 +12,7 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
@@ -471,7 +472,7 @@ std::string prediction_json(const Proposals& proposals, std::size_t index) {
       json["workloads"].back()["front"][proposals.options.front[m].name] = number(proposal.front[m].by_context[c]);
     }
   }
-  return json.dump();
+  return json_line(json);
 }
 
 std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t index) {
@@ -500,7 +501,7 @@ std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t 
                                  {"objective", network.objective ? Json(*network.objective) : Json(nullptr)},
                                  {"reasons", network.reasons}});
   }
-  return json.dump();
+  return json_line(json);
 }
 
 }  // namespace hindsight::study

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
@@ -33,7 +34,7 @@ std::string settings_json(const ProposalRequest& request, const optimize::Propos
     settings["space"] = request.space;
     settings["derived_hash"] = space::load_space(request.space).derived_hash();
   }
-  return settings.dump();
+  return json_line(settings);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/answers.h"
 #include "hindsight/dataset/csv_import.h"
@@ -105,7 +106,7 @@ class Telling {
     if (!expected_.objective.empty() && metrics_of(expected_.objective).size() == 1) {
       options["metric"] = metrics_of(expected_.objective).front();
     }
-    log::Run run(log_, log::RunKind::tell, request_.provenance, options.dump());
+    log::Run run(log_, log::RunKind::tell, request_.provenance, json_line(options));
     const log::AppendResult appended = log_.append(run.id(), space_id_, evaluator_id, rows);
     if (!appended.rejected.empty()) {
       throw Error(ErrorKind::failure, fmt::format("{}: {}", shown_log(), appended.rejected.front().reason));

@@ -14,6 +14,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/query.h"
@@ -111,11 +112,10 @@ class Worker {
   };
 
   [[nodiscard]] std::string options_json() const {
-    return nlohmann::ordered_json{{"evaluator", options_.evaluator_name},
-                                  {"worker", options_.name},
-                                  {"lease_s", options_.lease.count()},
-                                  {"block", options_.block}}
-        .dump();
+    return json_line(nlohmann::ordered_json{{"evaluator", options_.evaluator_name},
+                                            {"worker", options_.name},
+                                            {"lease_s", options_.lease.count()},
+                                            {"block", options_.block}});
   }
 
   /// A name that nothing waits for is a slip, unless new work is waited for.

@@ -74,7 +74,8 @@ std::string run_trial(const dataset::Dataset& data, const Recipe& candidate, con
   return json.dump();
 }
 
-/// Takes over what a trial scored.
+}  // namespace
+
 void set_scores(Trial& trial, const std::string& result) {
   const Json json = parse_bounded_json(result, "the result of a trial");
   trial.failed = truth_of(json, "failed");
@@ -86,6 +87,8 @@ void set_scores(Trial& trial, const std::string& result) {
   trial.feasibility_auc = metrics.feasibility_auc;
   trial.score = tuning_score(metrics);
 }
+
+namespace {
 
 bool better(const Trial& a, const Trial& b) {
   if (a.failed != b.failed) return b.failed;

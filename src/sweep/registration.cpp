@@ -7,6 +7,8 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_line.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/definitions.h"
 
@@ -59,7 +61,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   if (const std::string hash = options.space().derived_hash(); !hash.empty()) json["derived_hash"] = hash;
   json["shard"] = fmt::format("{}/{}", options.shard.index, options.shard.count);
   json["definition_hash"] = definition_hash;
-  return json.dump();
+  return json_line(json);
 }
 
 Progressed nothing_yet(const SweepOptions& options) {
@@ -120,41 +122,42 @@ std::string to_json(const Progressed& progressed) {
                      {"number", found.number},     {"design", found.design},
                      {"score", found.score},       {"values", found.values}};
   }
-  return json.dump();
+  return json_line(json);
 }
 
 Progressed parse_progressed(const std::string& text, const std::vector<workload::Network>& networks,
                             const std::string& file) {
+  static const Json kNone(std::uint64_t{0});
   try {
     const auto json = Json::parse(bounded_json(text));
-    Progressed progressed{.candidates = json.at("candidates").get<std::uint64_t>(),
-                          .constrained = json.at("constrained").get<std::uint64_t>(),
-                          .repeated = json.at("repeated").get<std::uint64_t>(),
-                          .accepted = json.at("accepted").get<std::uint64_t>(),
-                          .designs = json.at("designs").get<std::uint64_t>(),
+    Progressed progressed{.candidates = whole_number(json.at("candidates")),
+                          .constrained = whole_number(json.at("constrained")),
+                          .repeated = whole_number(json.at("repeated")),
+                          .accepted = whole_number(json.at("accepted")),
+                          .designs = whole_number(json.at("designs")),
                           .exhausted = json.at("exhausted").get<bool>(),
                           .workloads = {}};
     for (std::size_t i = 0; i < networks.size(); ++i) {
       const auto& entry = json.at("workloads").at(i);
       WorkloadCounts counts{.name = networks[i].name(),
-                            .feasible = entry.at("feasible").get<std::uint64_t>(),
-                            .infeasible = entry.at("infeasible").get<std::uint64_t>(),
-                            .beyond_limits = entry.value("beyond_limits", std::uint64_t{0}),
+                            .feasible = whole_number(entry.at("feasible")),
+                            .infeasible = whole_number(entry.at("infeasible")),
+                            .beyond_limits = whole_number(entry.value("beyond_limits", kNone)),
                             .reasons = {}};
       for (const auto& [code, count] : entry.at("reasons").items()) {
-        counts.reasons.emplace_back(code, count.get<std::uint64_t>());
+        counts.reasons.emplace_back(code, whole_number(count));
       }
       progressed.workloads.push_back(counts);
     }
     for (const auto& entry : json.value("thresholds", Json::array())) {
       progressed.thresholds.push_back(
-          {.badness = entry.at("badness").get<double>(), .number = entry.at("number").get<std::uint64_t>()});
+          {.badness = entry.at("badness").get<double>(), .number = whole_number(entry.at("number"))});
     }
     if (json.contains("found")) {
       const auto& found = json.at("found");
-      progressed.found = Found{.feasible = found.at("feasible").get<std::uint64_t>(),
-                               .beyond_limits = found.value("beyond_limits", std::uint64_t{0}),
-                               .number = found.at("number").get<std::uint64_t>(),
+      progressed.found = Found{.feasible = whole_number(found.at("feasible")),
+                               .beyond_limits = whole_number(found.value("beyond_limits", kNone)),
+                               .number = whole_number(found.at("number")),
                                .design = found.at("design").get<std::string>(),
                                .score = found.at("score").get<double>(),
                                .values = found.at("values").get<std::vector<double>>()};

@@ -14,16 +14,9 @@
 #include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
 #include "log/optuna_database.h"
-#include "workload/onnx_writer.h"
 
 namespace hindsight::fuzz {
 namespace {
-
-/// Half a kilobyte a page, and no file beside.
-void make_pages_small(const std::filesystem::path& file) {
-  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-  database.exec("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;");
-}
 
 log::EvaluationRow row(std::int64_t workload, const std::string& design, bool feasible) {
   log::EvaluationRow row{
@@ -140,6 +133,11 @@ Provenance made_provenance() {
   return provenance;
 }
 
+void make_pages_small(const std::filesystem::path& file) {
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+  database.exec("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;");
+}
+
 std::string made_log() {
   const std::filesystem::path file = free_path("made.sqlite");
   {
@@ -179,22 +177,6 @@ std::string made_old_optuna_study() {
   test::make_optuna_database(file, test::kOptunaReleases.front());
   make_pages_small(file);
   return read_file(file);
-}
-
-std::string made_onnx() {
-  return test::OnnxModel()
-      .input("x", {"batch", "3", "8", "8"})
-      .initializer(test::onnx_tensor("w", {4, 3, 3, 3}))
-      .initializer(test::onnx_integers("shape", {0, -1}))
-      .initializer(test::onnx_tensor("v", {144, 10}))
-      .node(test::onnx_node("Conv", {"x", "w"}, {"y"},
-                            {test::onnx_attribute("strides", std::vector<std::int64_t>{1, 1}),
-                             test::onnx_attribute("kernel_shape", std::vector<std::int64_t>{3, 3})}))
-      .node(test::onnx_node("Relu", {"y"}, {"r"}))
-      .node(test::onnx_node("Reshape", {"r", "shape"}, {"f"}))
-      .node(test::onnx_node("MatMul", {"f", "v"}, {"z"}))
-      .output("z", {"batch", "10"})
-      .text();
 }
 
 std::string made_landscape(const std::string& technology) {

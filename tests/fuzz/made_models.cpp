@@ -2,12 +2,16 @@
 #include "fuzz/made.h"
 #include "fuzz/reader.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/surrogate/parts.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/workload/layer_features.h"
 #include "surrogate/checkpoint.h"
 #include "surrogate/codes.h"
 #include "surrogate/margin_training.h"
+#include "surrogate/part_file.h"
+#include "surrogate/preparation.h"
 #include "surrogate/small_model.h"
 #include "surrogate/training_fixture.h"
 #include "surrogate/training_rows.h"
@@ -134,6 +138,34 @@ std::string made_checkpoint() {
                              {{.complete = complete, .unfinished = std::nullopt},
                               {.complete = std::nullopt, .unfinished = unfinished_state(network)}});
   return read_file(file);
+}
+
+std::string made_part(std::uint64_t count) {
+  const surrogate::Preparation prepared = surrogate::prepare_training(setting().data, setting().plan, false);
+  const surrogate::Network network = surrogate::test::random_network(prepared.inputs.architecture, 3);
+  const surrogate::TrainedMember complete{
+      .selected = network, .final = network, .kendall_tau = 0.5, .selected_step = 20, .steps_done = 60};
+  surrogate::PartFacts facts;
+  facts.shard = {.index = 0, .count = count};
+  facts.library = "none";
+  facts.device = "cpu";
+  facts.recipe_text = surrogate::to_yaml(setting().plan.recipe);
+  facts.space_sha256 = sha256_hex(setting().data.space.canonical_definition());
+  facts.data_sha256 = prepared.data_sha256;
+  facts.request_json = "{}";
+  facts.provenance = {{"host", "here"}};
+  surrogate::TrainedUnits units;
+  for (std::int64_t member = 0; member < setting().plan.recipe.ensemble; ++member) {
+    units.members.push_back({.complete = complete, .unfinished = std::nullopt});
+  }
+  const std::filesystem::path file = free_path("made.part");
+  surrogate::save_part(file, facts, units);
+  return read_file(file);
+}
+
+void join_made_part(const std::filesystem::path& file) {
+  const surrogate::TrainResult joined = surrogate::join_parts(setting().data, setting().plan, {file});
+  require(!surrogate::model_card(joined.model).empty(), "a model has a card");
 }
 
 void load_made_checkpoint(const std::filesystem::path& file) {

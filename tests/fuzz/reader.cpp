@@ -10,14 +10,13 @@
 #include <new>
 #include <system_error>
 
-#include "hindsight/core/error.h"
 #include "hindsight/core/scratch_folder.h"
 
 namespace hindsight::fuzz {
 namespace {
 
-/// What is wrong with the message of an error; empty: nothing. Control characters that it quotes are made visible where
-/// it is printed, by one function for all of them (apps/hindsight/output.cpp).
+/// What is wrong with the message of an error; empty: nothing. It may quote line ends and control characters of what
+/// was read: where it is printed, one function makes a visible line of each (apps/hindsight/output.cpp).
 std::string fault_of_message(std::string_view message) {
   if (message.empty()) return "an error without a message";
   if (message.size() > kMostMessageBytes) return "a message of " + std::to_string(message.size()) + " bytes";
@@ -74,6 +73,17 @@ std::optional<std::string> finding_of(const Reader& reader, std::string_view byt
     return "more memory than there is";
   } catch (const std::exception& error) {
     return std::string("not an Error: ") + error.what();
+  }
+}
+
+std::optional<Error> refusal_of(const std::function<void()>& question) {
+  try {
+    question();
+    return std::nullopt;
+  } catch (const Error& error) {
+    const std::string fault = fault_of_message(error.what());
+    require(fault.empty(), fault + ": " + error.what());
+    return error;
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hindsight/core/error.h"
 #include "hindsight/space/design_space.h"
 
 namespace hindsight::fuzz {
@@ -43,6 +45,10 @@ struct Reader {
 /// [chosen] what `docs/limits.md` promises of a line is cut from it by the program; names inside it are bounded
 inline constexpr std::size_t kMostMessageBytes = 8192;
 
+/// What one question to a reader is refused by, so that its other questions are asked all the same; nothing: it was
+/// answered. Throws Broken for a message that no reader may give.
+std::optional<Error> refusal_of(const std::function<void()>& question);
+
 /// The bytes as a file of that ending in a folder of this process, for readers of files. Overwritten by the next call.
 [[nodiscard]] std::filesystem::path as_file(std::string_view bytes, const std::string& ending);
 /// Another path in that folder, where nothing is.
@@ -60,6 +66,7 @@ inline constexpr std::size_t kMostMessageBytes = 8192;
 [[nodiscard]] std::span<const Reader> yaml_readers();
 [[nodiscard]] std::span<const Reader> network_readers();
 [[nodiscard]] std::span<const Reader> log_readers();
+[[nodiscard]] std::span<const Reader> study_readers();
 [[nodiscard]] std::span<const Reader> model_readers();
 [[nodiscard]] std::span<const Reader> word_readers();
 [[nodiscard]] std::span<const Reader> program_readers();

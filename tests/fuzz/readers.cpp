@@ -9,7 +9,7 @@ namespace {
 std::vector<Reader> all_readers() {
   std::vector<Reader> all;
   for (const std::span<const Reader> some : {table_readers(), yaml_readers(), network_readers(), log_readers(),
-                                             model_readers(), word_readers(), program_readers()}) {
+                                             study_readers(), model_readers(), word_readers(), program_readers()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   std::ranges::sort(all, {}, &Reader::name);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fuzz/made.h"
+#include "fuzz/packed.h"
 #include "fuzz/reader.h"
 #include "hindsight/core/files.h"
 
@@ -37,6 +38,8 @@ constexpr std::array kShipped{
     Shipped{"optima", "data/reference", ".csv"},
 };
 
+constexpr std::string_view kTable = "pes,mode,\"a \"\"b\"\"\"\n1,ws,0.5\n2,\"o\ns\",1e-3\n4,,\n";
+
 struct Made {
   std::string_view reader;
   std::function<std::string()> make;
@@ -45,13 +48,31 @@ const std::vector<Made>& made() {
   static const std::vector<Made> made{
       {"log", made_log},
       {"log", made_log_with_block},
+      {"log", [] { return made_older_log(1); }},
+      {"log", [] { return made_older_log(2); }},
       {"log_repair", made_log},
+      {"log_values", made_values},
+      {"log_values", made_checkpoints},
+      {"log_values", made_card},
+      {"log_values", made_numbers},
+      {"log_values", made_words},
+      {"log_merge", made_values},
+      {"log_merge", made_numbers},
+      {"log_merge", made_words},
       {"optuna", made_optuna_study},
       {"optuna", made_old_optuna_study},
       {"model", made_model},
       {"model", made_layers_model},
       {"checkpoint", made_checkpoint},
+      {"training_part", [] { return made_part(1); }},
+      {"training_part", [] { return made_part(2); }},
       {"onnx", made_onnx},
+      {"onnx", made_onnx_bodies},
+      {"onnx", made_onnx_constants},
+      {"onnx", made_onnx_elsewhere},
+      {"csv_stream", [] { return stored_gzip(kTable); }},
+      {"csv_stream", [] { return stored_zip(kTable); }},
+      {"csv_stream", [] { return stored_zip(stored_gzip(kTable)); }},
       {"network", made_onnx},
       {"question", [] { return made_question(small_space()); }},
       {"measured", made_measurements},

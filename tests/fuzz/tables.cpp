@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fuzz/packed.h"
 #include "fuzz/reader.h"
 #include "hindsight/core/error.h"
 #include "hindsight/dataset/answers.h"
@@ -9,6 +10,7 @@
 #include "hindsight/dataset/csv_stream.h"
 #include "hindsight/dataset/gemm_rows.h"
 #include "hindsight/dataset/import_source.h"
+#include "hindsight/dataset/kernel_rows.h"
 #include "hindsight/measure/json_lines.h"
 #include "hindsight/space/design_space.h"
 
@@ -127,6 +129,21 @@ void read_measured(std::string_view bytes) {
 
 void read_gemm_columns(std::string_view bytes) { (void)dataset::parse_gemm_columns(std::string(bytes)); }
 
+/// What `calibrate` learns from.
+void read_gemm_measurements(std::string_view bytes) {
+  const CsvTable table = dataset::parse_csv(bytes, "input.csv");
+  refusal_of([&] { (void)dataset::read_power_rows(table, {}, {}, std::nullopt); });
+  const std::vector<gpu::GemmMeasurement> rows = dataset::read_gemm_rows(table, {}, {}, std::nullopt);
+  require(dataset::medians(rows, 1).size() <= rows.size(), "products are not more than their rows");
+  for (const gpu::GemmMeasurement& row : rows) require(row.latency_s > 0, "a runtime is above 0");
+}
+
+void read_kernels(std::string_view bytes) {
+  for (const dataset::KernelRow& row : dataset::read_kernel_rows(dataset::parse_csv(bytes, "input.csv"))) {
+    require(row.latency_s > 0 && row.rotated_bytes > 0, "a kernel takes time and has operands");
+  }
+}
+
 }  // namespace
 
 std::span<const Reader> table_readers() {
@@ -134,7 +151,7 @@ std::span<const Reader> table_readers() {
       Reader{.name = "csv", .read = read_csv, .dictionary = "table"},
       Reader{.name = "tsv", .read = read_tsv, .dictionary = "table"},
       Reader{.name = "semicolon", .read = read_semicolon, .dictionary = "table"},
-      Reader{.name = "csv_stream", .read = read_csv_stream, .dictionary = "table"},
+      Reader{.name = "csv_stream", .read = read_csv_stream, .seal = seal_packed, .dictionary = "table"},
       Reader{.name = "import", .read = import_recognised, .dictionary = "json"},
       Reader{.name = "json_lines", .read = import_json_lines, .dictionary = "json"},
       Reader{.name = "kernel_tuner", .read = import_kernel_tuner, .dictionary = "json"},
@@ -146,6 +163,8 @@ std::span<const Reader> table_readers() {
       Reader{.name = "answers", .read = read_answers_table, .dictionary = "table"},
       Reader{.name = "measured", .read = read_measured, .dictionary = "json"},
       Reader{.name = "gemm_columns", .read = read_gemm_columns, .dictionary = "table"},
+      Reader{.name = "gemm_measurements", .read = read_gemm_measurements, .dictionary = "table"},
+      Reader{.name = "kernel_rows", .read = read_kernels, .dictionary = "table"},
   };
   return kReaders;
 }

@@ -95,6 +95,20 @@ void read_design(std::string_view bytes) {
   require(small_space().parse_design(small_space().text_id(design)) == design, "a design's name reads back");
 }
 
+/// Whether both are unknown or the same.
+bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// A reason is the same but for texts so long that a log cuts them.
+bool same_reason(const log::ViolationRow& a, const log::ViolationRow& b) {
+  constexpr std::size_t kWhole = 500;
+  const auto same_text = [](const std::string& one, const std::string& other) {
+    return one == other || one.size() > kWhole;
+  };
+  return a.code == b.code && same_number(a.value, b.value) && same_number(a.limit, b.limit) &&
+         a.nearest_passing == b.nearest_passing && same_text(a.quantity, b.quantity) && same_text(a.layer, b.layer) &&
+         same_text(a.message, b.message);
+}
+
 void read_answer(std::string_view bytes) {
   const space::Design design = small_space().design(7);
   const evaluator::Expected all{
@@ -105,7 +119,8 @@ void read_answer(std::string_view bytes) {
     try {
       const evaluator::Row row = evaluator::parse_answer(bytes, expected);
       const evaluator::Row again = evaluator::parse_answer(evaluator::answer_line(3, row), {.id = 3});
-      require(again.feasible == row.feasible, "an answer reads back");
+      require(again.feasible == row.feasible && again.metrics == row.metrics, "an answer reads back");
+      require(std::ranges::equal(again.violations, row.violations, same_reason), "its reasons read back");
       accepted = true;
     } catch (const Error& error) {
       refused = error;
@@ -120,6 +135,9 @@ void read_question(std::string_view bytes) {
   const std::string again = evaluator::question_line(
       question.id, evaluator::design_json(small_space(), question.design), evaluator::workload_json(question.network));
   require(reader.read(again).design == question.design, "a question reads back");
+  const evaluator::Question alone = evaluator::QuestionReader(small_space()).read(again);
+  require(alone.id == question.id && alone.design == question.design, "it reads back by itself");
+  require(alone.network.definition_hash() == question.network.definition_hash(), "its network reads back");
 }
 
 void read_numbers(std::string_view bytes) {

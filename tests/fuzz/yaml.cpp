@@ -1,10 +1,10 @@
 /// Readers of what describes spaces, networks, technologies, chips, GPUs, recipes: YAML, most of it; and of landscapes.
 #include <array>
-#include <functional>
 
 #include "accel/landscape_seal.h"
 #include "fuzz/made.h"
 #include "fuzz/reader.h"
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/accel/peer_cases.h"
@@ -12,10 +12,10 @@
 #include "hindsight/accel/silicon_chips.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/config.h"
-#include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
 #include "hindsight/gpu/calibration.h"
+#include "hindsight/gpu/predict.h"
 #include "hindsight/gpu/residual.h"
 #include "hindsight/gpu/spec.h"
 #include "hindsight/space/design_space.h"
@@ -26,15 +26,6 @@
 
 namespace hindsight::fuzz {
 namespace {
-
-/// What `read` refuses it refuses by an Error at a place, which is no finding here.
-void try_value(const std::function<void()>& read) {
-  try {
-    read();
-  } catch (const Error&) {
-    return;
-  }
-}
 
 /// Asks every value of a document for everything that it could be.
 void visit(const ConfigNode& node) {
@@ -50,12 +41,12 @@ void visit(const ConfigNode& node) {
     for (const ConfigNode& item : node.items()) visit(item);
     return;
   }
-  try_value([&] { (void)node.as_double(); });
-  try_value([&] { (void)node.as_int(); });
-  try_value([&] { (void)node.as_bool(); });
-  try_value([&] { (void)node.as_name(); });
+  refusal_of([&] { (void)node.as_double(); });
+  refusal_of([&] { (void)node.as_int(); });
+  refusal_of([&] { (void)node.as_bool(); });
+  refusal_of([&] { (void)node.as_name(); });
   std::string text;
-  try_value([&] { text = node.as_string(); });
+  refusal_of([&] { text = node.as_string(); });
   const ConfigNode again = ConfigNode::parse("text: " + yaml_quoted(text), "quoted");
   require(!is_printable(text) || again.at("text").as_string() == text, "a quoted text reads back");
 }
@@ -91,8 +82,21 @@ void read_workload(std::string_view bytes) {
   require(network.gemms().size() == network.layers().size(), "every layer is a product");
 }
 
-void read_technology(std::string_view bytes) { (void)accel::load_technology(as_file(bytes, ".yaml").string()); }
-void read_chip(std::string_view bytes) { (void)accel::load_reference_chip(as_file(bytes, ".yaml").string()); }
+/// What is read has to serve: the area of one chip.
+void use(const accel::ReferenceChip& chip, const accel::Technology& technology) {
+  refusal_of([&] {
+    accel::require_expressible(technology, chip.name, chip.config);
+    (void)accel::area(chip.config, technology);
+  });
+}
+void read_technology(std::string_view bytes) {
+  static const accel::ReferenceChip chip = accel::load_reference_chip("coral_edge_tpu");
+  use(chip, accel::load_technology(as_file(bytes, ".yaml").string()));
+}
+void read_chip(std::string_view bytes) {
+  static const accel::Technology technology = accel::load_technology("22nm");
+  use(accel::load_reference_chip(as_file(bytes, ".yaml").string()), technology);
+}
 void read_published_areas(std::string_view bytes) {
   (void)accel::load_published_areas(as_file(bytes, ".yaml").string());
 }
@@ -100,10 +104,39 @@ void read_silicon_figures(std::string_view bytes) {
   (void)accel::load_silicon_figures(as_file(bytes, ".yaml").string());
 }
 void read_peer_cases(std::string_view bytes) { (void)accel::peers::load_peer_cases(as_file(bytes, ".csv")); }
-void read_gpu(std::string_view bytes) { (void)gpu::parse_gpu(std::string(bytes), "input.yaml"); }
+/// A GPU whose sheet and calibration ship.
+const gpu::GpuSpec& shipped_gpu() {
+  static const gpu::GpuSpec spec = gpu::load_gpu("h100-sxm5");
+  return spec;
+}
+const gpu::Calibration& shipped_calibration() {
+  static const gpu::Calibration calibration = gpu::load_calibration(shipped_gpu(), gpu::DType::bf16);
+  return calibration;
+}
+/// The time of one product, which is no matter here.
+void predict_one(const gpu::GpuSpec& spec, const gpu::Calibration& calibration) {
+  refusal_of([&] {
+    const gpu::Predictor predictor(spec, calibration, gpu::DType::bf16);
+    for (const auto mode : {gpu::RunMode::burst, gpu::RunMode::sustained}) {
+      (void)predictor.predict({.m = 512, .n = 1024, .k = 256, .dtype = gpu::DType::bf16}, mode);
+    }
+  });
+}
+void read_gpu(std::string_view bytes) {
+  predict_one(gpu::parse_gpu(std::string(bytes), "input.yaml"), shipped_calibration());
+}
 void read_gpu_sources(std::string_view bytes) { (void)gpu::load_gpu_sources(as_file(bytes, ".yaml").string()); }
-void read_calibration(std::string_view bytes) { (void)gpu::read_calibration(as_file(bytes, ".yaml")); }
-void read_residual(std::string_view bytes) { (void)gpu::read_residual(as_file(bytes, ".yaml")); }
+void read_calibration(std::string_view bytes) {
+  predict_one(shipped_gpu(), gpu::read_calibration(as_file(bytes, ".yaml")));
+}
+/// A correction of a product that was measured and of one that is far from all.
+void read_residual(std::string_view bytes) {
+  const auto residual = gpu::read_residual(as_file(bytes, ".yaml"));
+  for (const std::int64_t n : {32, 65'536}) {
+    const gpu::Correction one = gpu::correction(*residual, {.m = 16, .n = n, .k = 64, .dtype = gpu::DType::bf16});
+    require(one.weight >= 0 && one.weight <= 1, "a correction has a share of its weight");
+  }
+}
 /// Puts the right hash into a changed file.
 std::string seal_residual(std::string bytes) {
   constexpr std::string_view kHash = "\nsha256: '", kTrees = "\ntrees: |\n";

@@ -130,6 +130,11 @@ TEST(Joined, OptimaThatDoNotFitAreRefused) {
   other["shard"]["of"]["max"] = {"area_mm2=28"};
   EXPECT_THAT(refusal(join_optima, {first, {"b", other.dump()}}, ErrorKind::incompatible),
               HasSubstr("max is [\"area_mm2=28\"], there [\"area_mm2=27\"]"));
+  for (const Json& index : {Json(-1), Json(0.5), Json(1e300)}) {
+    Json odd = Json::parse(optimum(1, {2}));
+    odd["shard"]["index"] = index;
+    EXPECT_THAT(refusal(join_optima, {first, {"b", odd.dump()}}, ErrorKind::usage), HasSubstr("which shard it is"));
+  }
   Json interrupted = Json::parse(optimum(1, {2}));
   interrupted["interrupted"] = true;
   EXPECT_THAT(refusal(join_optima, {first, {"b", interrupted.dump()}}, ErrorKind::usage), HasSubstr("was interrupted"));

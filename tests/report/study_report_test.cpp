@@ -339,6 +339,25 @@ TEST_F(StudyReportTest, DrawsHowATrainingWent) {
   EXPECT_THAT(report_svg(made, "training-curves", ""), HasSubstr("<path d=\"M"));
 }
 
+TEST_F(StudyReportTest, WhatIsNoCardAndNoProbabilityIsPassedOver) {
+  const std::string design = log::test::text_id(1);
+  make({log::test::feasible_row(kNetA, design, 1, 10)});
+  log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+  const std::int64_t run = log.begin_run(log::RunKind::propose, log::test::provenance(), "{}");
+  static_cast<void>(log.add_model(
+      run, 1, {.name = "m", .kind = "prime", .file = "m", .file_sha256 = "a", .card_json = R"({"provenance": [1]})"}));
+  log.add_proposals(run, 1, std::nullopt,
+                    {{.design_text_id = design,
+                      .design_hash = content_hash(design),
+                      .workload_id = kNetA,
+                      .rank = 1,
+                      .objective = "latency_s",
+                      .predicted_value = 1,
+                      .predicted_json = R"({"p_feasible": 1e300})"}});
+  const StudyReport made = report();
+  EXPECT_EQ(figure_of(made, "calibration").table.rows.size(), 1U) << "in the last bin";
+}
+
 TEST_F(StudyReportTest, ADamagedCurveIsLeftOut) {
   make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
   log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);

@@ -41,6 +41,10 @@ struct TuneResult {
 /// scaled as tau is (2 auc - 1, halved because proposals are ranked by the objective first).
 [[nodiscard]] double tuning_score(const ModelMetrics& metrics);
 
+/// Takes over what a trial scored, by its result as JSON, which another process may have left in the folder of shared
+/// trials. Error{incompatible} for what is no such result.
+void set_scores(Trial& trial, const std::string& result);
+
 /// Hyperband (Li et al. 2018) over the recipe's `tune` ranges: brackets of successive halving that trade many short
 /// trials against few long ones. Candidate 0 of the first bracket is the recipe as given. Deterministic.
 /// `report` is called after every trial. Error{usage} when the recipe has no ranges; Error{failure} when every trial

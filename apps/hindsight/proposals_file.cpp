@@ -1,0 +1,79 @@
+/// Takes the designs out of what `propose --json` printed.
+#include "proposals_file.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/foreign_name.h"
+#include "hindsight/core/json_bounds.h"
+#include "hindsight/core/text.h"
+
+namespace hindsight::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void refuse_file(const std::string& file, const std::string& problem) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {} (it should be the output of 'hindsight propose --json')", file, problem));
+}
+
+/// The document, which has a list of proposals.
+Json document_of(const std::string& file) {
+  const std::string text = read_file(file);
+  if (const std::string excess = json_excess(text); !excess.empty()) refuse_file(file, excess);
+  Json root = Json::parse(text, nullptr, false);
+  if (root.is_discarded()) refuse_file(file, "not JSON");
+  if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
+    refuse_file(file, "no list 'proposals'");
+  }
+  return root;
+}
+
+}  // namespace
+
+std::vector<std::string> predicted_networks(const nlohmann::ordered_json& prediction) {
+  std::vector<std::string> names;
+  const auto list = prediction.find("workloads");
+  if (list == prediction.end() || !list->is_array()) return names;
+  for (const Json& one : *list) {
+    if (one.is_object() && one.contains("name") && one["name"].is_string()) names.push_back(one["name"]);
+  }
+  return names;
+}
+
+accel::AcceleratorConfig configuration_of(const space::DesignSpace& space, const std::string& text_id) {
+  return accel::ConfigBinding(space).bind(space, space.parse_design(text_id));
+}
+
+ProposalsFile read_proposals_file(const std::string& file, const std::string& own_space, std::size_t most) {
+  const Json root = document_of(file);
+  const bool has_space = root.contains("space") && root["space"].is_string();
+  const std::string name_of_space = has_space ? root["space"].get<std::string>() : own_space;
+  if (has_space && names_a_file(name_of_space)) {
+    refuse_file(file,
+                fmt::format("its space is '{}', which names a file, and none is opened", printable(name_of_space)));
+  }
+  const space::DesignSpace space = space::load_space(name_of_space);
+  const bool says = root.contains("technology") && root["technology"].is_string();
+  ProposalsFile proposals{.technology = says ? root["technology"].get<std::string>() : space.technology(),
+                          .designs = {}};
+  for (const Json& entry : root["proposals"]) {
+    if (proposals.designs.size() == most) break;
+    if (!entry.is_object() || !entry.contains("design") || !entry["design"].is_string()) {
+      refuse_file(file, fmt::format("proposal {} has no text 'design'", proposals.designs.size() + 1));
+    }
+    const std::string name = entry["design"];
+    proposals.designs.push_back({.name = name,
+                                 .config = configuration_of(space, name),
+                                 .networks = entry.contains("predicted") ? predicted_networks(entry["predicted"])
+                                                                         : std::vector<std::string>{}});
+  }
+  if (proposals.designs.empty()) refuse_file(file, "no proposal");
+  return proposals;
+}
+
+}  // namespace hindsight::app
