@@ -14,8 +14,6 @@
 namespace hindsight::app {
 namespace {
 
-constexpr std::uint64_t kMostResultsBytes = std::uint64_t{1} << 30U;
-
 [[noreturn]] void refuse_results(const std::string& file, const std::string& problem) {
   throw Error(ErrorKind::incompatible,
               fmt::format("--results {}: {}. Name another file?", printable(file, 200), problem));
@@ -39,7 +37,7 @@ constexpr std::uint64_t kMostResultsBytes = std::uint64_t{1} << 30U;
 std::map<std::uint64_t, std::string> read_w50_results(const std::string& file, const std::string& head,
                                                       const sweep::Shard& shard, std::uint64_t cells) {
   std::map<std::uint64_t, std::string> rows;
-  const std::string text = read_file(file, kMostResultsBytes);
+  const std::string text = read_file(file);
   if (text.empty()) return rows;  // as mktemp makes it
   if (!text.starts_with(head)) refuse_head(file, text, head);
   for (std::size_t begin = head.size(); begin < text.size();) {

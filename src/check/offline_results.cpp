@@ -64,8 +64,7 @@ OfflineResult from_json(const Json& json) {
 std::vector<OfflineResult> read_results(const std::filesystem::path& file) {
   std::vector<OfflineResult> results;
   if (!std::filesystem::exists(file)) return results;
-  constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
-  const std::vector<std::string> lines = split(read_file(file, kLargestFile), '\n');
+  const std::vector<std::string> lines = split(read_file(file), '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
     try {
