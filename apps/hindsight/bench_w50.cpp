@@ -57,7 +57,7 @@ struct BenchW50Options {
   bool plot = false;
 };
 
-constexpr std::uint64_t kLargestResultsBytes = std::uint64_t{1} << 30U;
+constexpr std::uint64_t kLargestTableBytes = std::uint64_t{1} << 30U;
 constexpr std::int64_t kMostW50Seeds = 10'000;
 constexpr std::int64_t kMostW50Proposals = 100'000;
 
@@ -169,7 +169,7 @@ class ResultsTable {
                         printable(sweep::text_of(sweep::recorded_command(provenance.command_line)), kWholeText),
                         build_info().version);
     for (const std::string& table : options.csv)
-      head_ += fmt::format("# table {}\n", sha256_hex(read_file(table, kLargestResultsBytes)));
+      head_ += fmt::format("# table {}\n", sha256_hex(read_file(table, kLargestTableBytes)));
     head_ += report::w50_csv_names();
     if (!std::filesystem::exists(file_)) return;
     rows_ = read_w50_results(file_, report::table_of_shard(head_, shard_, cells_), shard_, cells_);

@@ -25,7 +25,6 @@ struct JoinOptions {
   std::string out;
 };
 
-
 bool is_landscape(const std::string& file) {
   constexpr std::size_t kEnough = 64;
   std::string begin(kEnough, 0);
@@ -36,8 +35,7 @@ bool is_landscape(const std::string& file) {
 
 std::string joined_text(const JoinOptions& options) {
   std::vector<report::Part> parts;
-  for (const std::string& file : options.files)
-    parts.push_back({.file = file, .text = read_file(file)});
+  for (const std::string& file : options.files) parts.push_back({.file = file, .text = read_file(file)});
   const report::PartKind kind = report::kind_of(parts.front());
   for (const report::Part& part : parts) {
     if (report::kind_of(part) == kind) continue;
