@@ -88,9 +88,11 @@ std::string without_passwords(std::string_view text) {
   std::string shown;
   std::size_t from = 0;
   for (const auto& [place, length] : passwords_in(text)) {
-    if (place < from) continue;
-    shown += text.substr(from, place - from);
-    shown += "***";
+    if (place + length <= from) continue;
+    if (place >= from) {  // else it goes on with what is hidden already
+      shown += text.substr(from, place - from);
+      shown += "***";
+    }
     from = place + length;
   }
   return shown + std::string(text.substr(from));

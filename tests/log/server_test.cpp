@@ -445,6 +445,9 @@ TEST(ServerLogAddress, HidesPasswords) {
   EXPECT_EQ(without_passwords("me:geheim@db"), "me:geheim@db") << "no address";
   EXPECT_EQ(without_passwords("postgresql://a:x@h/d postgresql://b:y@h/d?password=z"),
             "postgresql://a:***@h/d postgresql://b:***@h/d?password=***");
+  const std::string both = "postgres://u:a&password=geheim@h&x=1";  // one ends within the other
+  EXPECT_EQ(without_passwords(both), "postgres://u:***&x=1");
+  EXPECT_EQ(without_passwords(without_passwords(both)), without_passwords(both));
   EXPECT_TRUE(has_password("postgresql://me:p@db/x"));
   EXPECT_FALSE(has_password("postgresql://me@db:5432/x"));
   EXPECT_FALSE(is_server_address(std::string("postgresql.db")));
