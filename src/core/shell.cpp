@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "hindsight/core/error.h"
@@ -13,12 +15,18 @@ namespace {
 
 // What a POSIX shell does something with: anywhere outside quotes, at the beginning of a word, inside double quotes.
 constexpr std::string_view kObeyed = "|&;<>()$`*?[\n", kObeyedAtBeginning = "#~", kObeyedInQuotes = "$`";
-constexpr std::string_view kEscapedInQuotes = "$`\"\\\n";  ///< what a backslash takes its meaning, inside double quotes
+constexpr std::string_view kEscapedInQuotes = "$`\"\\";  ///< what a backslash takes its meaning, inside double quotes
+/// Words that a shell obeys as a command's first, and that are no programs (POSIX: reserved words, special built-ins).
+constexpr std::array<std::string_view, 21> kOwnCommands{
+    ".",  "!",        ":",      "{",   "case",  "cd",     "eval", "exec",   "exit",  "export", "for",
+    "if", "readonly", "return", "set", "shift", "source", "trap", "ulimit", "until", "while"};
 
 /// Takes a command apart.
 class Words {
  public:
-  Words(std::string_view command, std::string_view option) : command_(trimmed(command)), option_(option) {}
+  Words(std::string_view command, std::string_view option) : command_(command), option_(option) {
+    while (command_.ends_with('\n')) command_.remove_suffix(1);
+  }
 
   std::vector<std::string> take() {
     while (at_ < command_.size()) {
@@ -35,14 +43,21 @@ class Words {
       }
     }
     if (words_.empty()) throw Error(ErrorKind::usage, fmt::format("{}: the command is empty", option_));
-    // NAME=value in front of a command would set its environment.
-    const std::string& first = words_.front();
-    const std::size_t equals = first.find('=');
-    if (equals != 0 && equals < first.find('/')) refuse(first.substr(0, equals + 1));
+    require_program(words_.front());
     return std::move(words_);
   }
 
  private:
+  void require_program(const std::string& first) const {
+    if (first.starts_with('-')) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: '{}' is no program. Name one first?", option_, printable(first, 40)));
+    }
+    if (std::ranges::find(kOwnCommands, first) != kOwnCommands.end()) refuse(first);
+    // NAME=value in front of a command would set its environment.
+    const std::size_t equals = first.find('=');
+    if (equals != 0 && equals < first.find('/')) refuse(first.substr(0, equals + 1));
+  }
   std::string& word() {
     if (!in_word_) words_.emplace_back();
     in_word_ = true;
@@ -54,6 +69,7 @@ class Words {
     if (c == '\\') {
       if (at_ == command_.size()) refuse_open("backslash");
       c = command_[at_++];
+      if (c == '\n') return;  // the command goes on in the next line
     }
     word() += c;
   }
@@ -68,15 +84,15 @@ class Words {
   void add_quoted() {
     std::string& text = word();
     for (; at_ < command_.size(); ++at_) {
-      const char c = command_[at_];
+      char c = command_[at_];
       if (c == '"') {
         ++at_;
         return;
       }
       if (kObeyedInQuotes.find(c) != std::string_view::npos) refuse({c});
-      const bool escapes =
-          c == '\\' && at_ + 1 < command_.size() && kEscapedInQuotes.find(command_[at_ + 1]) != std::string_view::npos;
-      text += escapes ? command_[++at_] : c;
+      const char next = c == '\\' && at_ + 1 < command_.size() ? command_[at_ + 1] : '\0';
+      if (next != '\0' && (next == '\n' || kEscapedInQuotes.find(next) != std::string_view::npos)) c = command_[++at_];
+      if (next != '\n') text += c;
     }
     refuse_open("quote");
   }
@@ -85,12 +101,14 @@ class Words {
     const std::string wrapped = shell_quoted("sh -c " + shell_quoted(command_));
     const bool fits = wrapped.size() <= kShown && is_printable(wrapped);
     throw Error(ErrorKind::usage,
-                fmt::format("{0}: {1} is for a shell, and none reads the command. Put one in front: {0} {2}", option_,
+                fmt::format("{}: {} is for a shell, and none reads the command. {}", option_,
                             obeyed == "\n" ? "a line end" : "'" + printable(obeyed, 40) + "'",
-                            fits ? wrapped : "\"sh -c '...'\""));
+                            fits ? fmt::format("Put one in front: {} {}", option_, wrapped)
+                                 : fmt::format("Write it to a file, and let one read that: {} 'sh FILE'", option_)));
   }
   [[noreturn]] void refuse_open(const char* what) const {
-    throw Error(ErrorKind::usage, fmt::format("{}: a {} has no end in: {}", option_, what, printable(command_, 200)));
+    throw Error(ErrorKind::usage, fmt::format("{}: a {} has no end in: {}. Close it, or put a backslash in front",
+                                              option_, what, printable(command_, 200)));
   }
 
   std::string_view command_, option_;

@@ -47,10 +47,19 @@ std::string without_braces(std::string_view placeholder) {
   return std::string(placeholder.substr(1, placeholder.size() - 2));
 }
 
+/// Whether a word is text that a shell reads: the one behind `sh -c`.
+bool is_text_of_shell(const std::vector<std::string>& words, std::size_t word) {
+  constexpr std::array<std::string_view, 5> kShells{"sh", "dash", "bash", "ksh", "zsh"};
+  return word == 2 && words[1] == "-c" &&
+         std::ranges::find(kShells, fs::path(words[0]).filename().string()) != kShells.end();
+}
+
 std::vector<std::string> with_files(std::vector<std::string> words, const ScratchFolder& folder) {
   for (const std::string_view placeholder : kPlaceholders) {
-    const std::string path = (folder / without_braces(placeholder)).string();
-    for (std::string& word : words) {
+    const std::string plain = (folder / without_braces(placeholder)).string();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string path = is_text_of_shell(words, i) ? shell_quoted(plain) : plain;
+      std::string& word = words[i];
       for (auto at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, at + path.size())) {
         word.replace(at, placeholder.size(), path);
       }

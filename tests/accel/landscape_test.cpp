@@ -296,6 +296,9 @@ TEST_F(LandscapeTest, RecordsThatNoLandscapeHasAreRefused) {
   constexpr std::size_t kFixedEnergy = 10;  // behind a latency and two levels
   refused(changed(head + kFixedEnergy, std::nan("")), "a latency or an energy is no number above zero");
   refused(good + good.substr(first), "its records are out of order");
+  refused(changed(head + sizeof(double), std::uint8_t{0xff}), unknown);
+  refused(changed(head + kFixedEnergy, std::numeric_limits<double>::infinity()),
+          "a latency or an energy is no number above zero");
 }
 
 /// An energy near one that is asked for is looked up in the model, which has the last word.
@@ -306,7 +309,7 @@ TEST_F(LandscapeTest, AnEnergyThatTheModelDoesNotGiveIsRefused) {
   Question energy = question_;
   energy.goal = {.latency = 0, .energy = 1};
   const std::vector<double> all = truth(energy);
-  // All sites get the energy of a design that costs ten times what the best does, and none for what its memories read.
+  // All sites get a tenth of the energy of the best design, and none for what its memories read.
   std::string bytes = good;
   LandscapeIdentity identity = Landscape::read(file()).identity();
   for (std::size_t at = good.find("\n\n") + 2; at < good.size();) {
@@ -327,6 +330,35 @@ TEST_F(LandscapeTest, AnEnergyThatTheModelDoesNotGiveIsRefused) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("has a design with a value that the model does not give it"));
   }
+}
+
+/// So is the best latency, and one that is asked for.
+TEST_F(LandscapeTest, ALatencyThatTheModelDoesNotGiveIsRefused) {
+  question_.networks.resize(1);
+  write_landscape(question_, file(), {});
+  const std::string good = read_file(file());
+  const LandscapeIdentity identity = Landscape::read(file()).identity();
+  const std::vector<double> all = truth(question_);
+  const double asked = all[all.size() / 2];
+  EXPECT_EQ(Landscape::read(file()).ranks(question_, {asked}).front().best, all.front());
+  const auto refused = [&](const auto& invented) {
+    std::string bytes = good;
+    for (std::size_t at = good.find("\n\n") + 2; at < good.size();) {
+      std::string_view rest = std::string_view(good).substr(at);
+      const ChipRecord record = take_chip(rest, identity.by_parameter_memory);
+      at += ChipRecord::bytes(identity.by_parameter_memory);
+      for (std::size_t b = 0; b < record.bandwidths; ++b, at += site_bytes(identity.metrics)) {
+        double latency_s = 0;
+        std::memcpy(&latency_s, &good[at], sizeof latency_s);
+        latency_s = invented(latency_s);
+        std::memcpy(&bytes[at], &latency_s, sizeof latency_s);
+      }
+    }
+    std::ofstream(file(), std::ios::binary) << hindsight::test::sealed_landscape(bytes);
+    EXPECT_THROW((void)Landscape::read(file()).ranks(question_, {asked}), Error);
+  };
+  refused([](double latency_s) { return latency_s / 2; });  // a better best
+  refused([&](double latency_s) { return latency_s == all.front() ? latency_s : asked; });
 }
 
 TEST_F(LandscapeTest, OnlyWholeSpacesUnderLimitsOfFacts) {

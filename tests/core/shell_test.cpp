@@ -34,18 +34,21 @@ TEST(Shell, SplitsWordsAsAShellDoes) {
               ElementsAre("x", R"($HOME|*\)", R"(a\b"\$ {design.json} #~)"));
   EXPECT_THAT(words("./sim.py a=b c#d e~f {out.json}"), ElementsAre("./sim.py", "a=b", "c#d", "e~f", "{out.json}"));
   EXPECT_THAT(words("./a=b/sim =x"), ElementsAre("./a=b/sim", "=x"));
+  EXPECT_THAT(words("sim a\\\n b \"c\\\nd\" e\\ \n"), ElementsAre("sim", "a", "b", "cd", "e "));
 }
 
 TEST(Shell, WhatOnlyAShellObeysIsRefused) {
-  for (const char* command : {"a | b", "a & b", "a; b", "a < b", "a > b", "a $b", "a `b`", "(a)", "a *", "a b?",
-                              "a [b]", "~/a", "a ~b", "#a", "a #b", "a \"$b\"", "a \"`b`\"", "A=1 b", "a\nb"}) {
+  for (const char* command : {"a | b", "a & b", "a; b",  "a < b",  "a > b",    "a $b",      "a `b`", "(a)",
+                              "a *",   "a b?",  "a [b]", "exec a", "cd a",     ". a",       "if a",  "{ a",
+                              "~/a",   "a ~b",  "#a",    "a #b",   "a \"$b\"", "a \"`b`\"", "A=1 b", "a\nb"}) {
     EXPECT_THAT(refusal(command),
                 HasSubstr(" is for a shell, and none reads the command. Put one in front: --evaluator"));
   }
   EXPECT_EQ(refusal("tee x | sim 'a b'"),
             "--evaluator: '|' is for a shell, and none reads the command. Put one in front: --evaluator "
             R"('sh -c '\''tee x | sim '\''\'\'''\''a b'\''\'\'''\'''\''')");
-  EXPECT_THAT(refusal(std::string(300, 'x') + " | y"), EndsWith("--evaluator \"sh -c '...'\""));
+  EXPECT_THAT(refusal(std::string(300, 'x') + " | y"), EndsWith("let one read that: --evaluator 'sh FILE'"));
+  EXPECT_EQ(refusal("-c x"), "--evaluator: '-c' is no program. Name one first?");
   EXPECT_THAT(refusal("A=1 b"), HasSubstr("'A=' is for a shell"));
   EXPECT_THAT(refusal("a\nb"), HasSubstr("a line end is for a shell"));
 }
@@ -60,7 +63,7 @@ TEST(Shell, TheRemedyWorks) {
 }
 
 TEST(Shell, AnOpenQuoteIsRefused) {
-  EXPECT_EQ(refusal("sim 'a b"), "--evaluator: a quote has no end in: sim 'a b");
+  EXPECT_EQ(refusal("sim 'a b"), "--evaluator: a quote has no end in: sim 'a b. Close it, or put a backslash in front");
   EXPECT_THAT(refusal("sim \"a b"), HasSubstr("a quote has no end"));
   EXPECT_THAT(refusal("sim a\\"), HasSubstr("a backslash has no end"));
   EXPECT_THAT(refusal(" \t"), HasSubstr("the command is empty"));

@@ -153,7 +153,7 @@ std::uint64_t join_landscapes(const std::vector<std::filesystem::path>& slices, 
   LandscapeIdentity whole = parts.front().identity();
   whole.slice = {};
   for (SliceFile& part : parts) part.records = part.bytes = part.source.take_records();
-  std::uint64_t records = 0;
+  std::uint64_t records = 0, last = 0;
   // The header goes before the records in the same memory, as where one process writes it.
   std::string joined;
   const std::string no_checksum(sha256_hex("").size(), '0');
@@ -167,6 +167,8 @@ std::uint64_t join_landscapes(const std::vector<std::filesystem::path>& slices, 
       next = &part;
       group = *first;
     }
+    if (group < last || (group == last && records > 0)) refuse_slice(*next, "is damaged: its records are out of order");
+    last = group;
     records += take_group(*next, group, joined);
   }
   joined.insert(0, header_text(whole, bytes, sha256_hex(joined)));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "accel/optimum/enumeration.h"
 #include "accel/optimum/landscape_records.h"
@@ -45,12 +46,13 @@ class Mask {
   std::array<std::vector<char>, kRoles> allowed_;
 };
 
-/// Counts against many values at once.
+/// Counts against many values at once. The model is asked about the best design and one that has each of the values, so
+/// that a file of invented values is not believed where it matters.
 class Ranker {
  public:
   /// `file` is named where it holds what the model does not say.
   Ranker(const Question& question, const Axes& axes, const std::vector<double>& values, const std::string& file)
-      : question_(question), axes_(axes), values_(values), file_(file), ranks_(values.size()) {
+      : question_(question), axes_(axes), values_(values), file_(file), ranks_(values.size()), asked_(values.size()) {
     const Goal& goal = question.goal;
     exact_ = goal.energy == 0 && goal.area == 0 && goal.peak_power == 0;
     largest_ = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
@@ -58,7 +60,10 @@ class Ranker {
   /// `count` designs of this value, the first of which is `point`; they differ in the two memories only.
   void add(const Point& point, double value, std::uint64_t count) {
     feasible_ += count;
-    best_ = std::min(best_, value);
+    if (value < best_) {
+      best_ = value;
+      best_point_ = point;
+    }
     if (value > largest_ * (1.0 + kMargin)) return;
     for (std::size_t v = 0; v < values_.size(); ++v) {
       double own = value;
@@ -66,10 +71,12 @@ class Ranker {
         own = confirmed_value(point, value);
         best_ = value == best_ ? own : best_;
       }
+      if (exact_ && value == values_[v] && !std::exchange(asked_[v], true)) (void)confirmed_value(point, value);
       ranks_[v].better += own < values_[v] ? count : 0;
     }
   }
   [[nodiscard]] std::vector<Rank> take() {
+    if (best_point_) (void)confirmed_value(*best_point_, best_);
     for (Rank& rank : ranks_) {
       rank.feasible = feasible_;
       rank.best = best_;
@@ -91,6 +98,8 @@ class Ranker {
   const std::vector<double>& values_;
   const std::string& file_;
   std::vector<Rank> ranks_;
+  std::vector<bool> asked_;  ///< per value: whether the model was asked about a design that has it
+  std::optional<Point> best_point_;
   bool exact_ = false;
   double largest_ = 0, best_ = kInfinity;
   std::uint64_t feasible_ = 0;

@@ -1,6 +1,7 @@
 /// Checks the records of a landscape as they are read.
 #include "accel/optimum/landscape_records.h"
 
+#include <cmath>
 #include <tuple>
 
 namespace hindsight::accel::optimum {
@@ -47,9 +48,13 @@ ChipRecord LandscapeRecords::chip() {
 Site LandscapeRecords::site() {
   const Site site = take_site(rest_, identity_.metrics);
   const EnergyParts& energy = site.energy;
-  const bool possible = site.latency_s > 0 && energy.fixed_j >= 0 && energy.parameter_read_bytes >= 0 &&
-                        energy.instruction_read_bytes >= 0 && energy.noc_hop_bytes >= 0;
+  const auto counted = [](double amount) { return amount >= 0 && std::isfinite(amount); };
+  const bool possible = site.latency_s > 0 && counted(energy.fixed_j) && counted(energy.parameter_read_bytes) &&
+                        counted(energy.instruction_read_bytes) && counted(energy.noc_hop_bytes);
   if (!possible) refuse_landscape(file_, "is damaged: a latency or an energy is no number above zero");
+  if (site.parameter > axes_.size(Role::parameter) || site.instruction > axes_.size(Role::instruction)) {
+    refuse_landscape(file_, "is damaged: a record names what its space does not have");
+  }
   return site;
 }
 

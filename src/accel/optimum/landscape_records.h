@@ -21,7 +21,8 @@ class LandscapeRecords {
   /// The next chip; its sites follow, bandwidth by bandwidth and application by application. Error{incompatible}: it is
   /// cut short, names levels that the space does not have, or does not come behind the one before.
   ChipRecord chip();
-  /// The next site of that chip. Error{incompatible}: a latency or an energy that is none.
+  /// The next site of that chip. Error{incompatible}: a latency or an energy that is none, levels that the space does
+  /// not have.
   Site site();
   /// Leaves out the sites of that chip, none of which was read.
   void skip_sites() { rest_ = behind_; }
