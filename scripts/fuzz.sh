@@ -117,7 +117,7 @@ longest_of() {
   case $1 in
     log | log_repair | optuna) echo 65536 ;;
     model | checkpoint | training_part | landscape | residual) echo 16384 ;;
-    command_line | recorded_command | environment | address | expression | objective | condition | design | numbers | \
+    command_line | command_words | recorded_command | environment | address | expression | objective | condition | design | numbers | \
       gemm_columns) echo 256 ;;
     *) echo 2048 ;;
   esac

@@ -25,6 +25,8 @@ struct JoinOptions {
   std::string out;
 };
 
+constexpr std::uint64_t kLargestPartBytes = std::uint64_t{1} << 30U;  ///< [chosen] as results of a study are read
+
 bool is_landscape(const std::string& file) {
   constexpr std::size_t kEnough = 64;
   std::string begin(kEnough, 0);
@@ -35,7 +37,8 @@ bool is_landscape(const std::string& file) {
 
 std::string joined_text(const JoinOptions& options) {
   std::vector<report::Part> parts;
-  for (const std::string& file : options.files) parts.push_back({.file = file, .text = read_file(file)});
+  for (const std::string& file : options.files)
+    parts.push_back({.file = file, .text = read_file(file, kLargestPartBytes)});
   const report::PartKind kind = report::kind_of(parts.front());
   for (const report::Part& part : parts) {
     if (report::kind_of(part) == kind) continue;

@@ -22,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRenderer = "rsvg-convert";
-constexpr std::chrono::seconds kMostTime{60};       // [chosen] a figure takes less than one
-constexpr std::uintmax_t kMostBytes = 256U << 20U;  // [chosen] a poster
+constexpr std::chrono::seconds kMostTime{60};        // [chosen] a figure takes less than one
+constexpr std::chrono::milliseconds kLookEvery{50};  // [chosen] what it says does not keep it waiting for longer
+constexpr std::uintmax_t kMostBytes = 256U << 20U;   // [chosen] a poster
 
 /// Whether PATH has the renderer.
 bool has_renderer() {
@@ -34,11 +35,14 @@ bool has_renderer() {
   return false;
 }
 
-/// The beginning of what a process that has ended said.
-std::string beginning_of(const Descriptor& pipe) {
-  std::array<char, 4096> said{};
-  const ssize_t count = ::read(pipe.number(), said.data(), said.size());
-  return {said.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+/// Adds what there is to read of what a process says, as far as it is shown.
+void listen(const Descriptor& pipe, std::string& said) {
+  constexpr std::size_t kMostSaid = 4096;  // [chosen] of which a line is shown
+  std::array<char, kMostSaid> chunk{};
+  for (ssize_t count = 1; count > 0;) {
+    count = ::read(pipe.number(), chunk.data(), chunk.size());
+    if (count > 0) said.append(chunk.data(), std::min(static_cast<std::size_t>(count), kMostSaid - said.size()));
+  }
 }
 
 }  // namespace
@@ -58,11 +62,17 @@ std::string png_of_svg(const std::string& svg, int width) {
   ChildProcess renderer({std::string(kRenderer), "--keep-aspect-ratio", "--width", std::to_string(width), "--output",
                          to.string(), from.string()},
                         ChildInput::none);
-  const std::optional<ProcessEnd> end = renderer.wait(kMostTime);
+  std::string said;
+  std::optional<ProcessEnd> end;
+  for (const auto deadline = std::chrono::steady_clock::now() + kMostTime;
+       !end && std::chrono::steady_clock::now() < deadline;) {
+    end = renderer.wait(kLookEvery);
+    listen(renderer.error(), said);
+  }
   if (!end || end->exit_code != 0 || !fs::exists(to)) {
     const std::string why = !end ? "it did not end within a minute" : to_string(*end);
-    throw Error(ErrorKind::failure, fmt::format("{}: {}: {}. Take --format svg?", kRenderer, why,
-                                                printable(beginning_of(renderer.error()), 200)));
+    throw Error(ErrorKind::failure,
+                fmt::format("{}: {}: {}. Take --format svg?", kRenderer, why, printable(said, 200)));
   }
   return read_file(to, kMostBytes);
 }

@@ -19,6 +19,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
 #include "hindsight/core/units.h"
+#include "hindsight/evaluator/external.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/proposals.h"
 #include "hindsight/study/proposals.h"
@@ -75,6 +76,7 @@ void resolve_evaluator(const ProposeOptions& options, study::ProposalRequest& re
                             request.exact_front ? "--exact-front" : "--landscape"));
   }
   chosen.command = request.evaluator;
+  evaluator::require_command(chosen.command);
   if (!chosen.name.empty()) request.evaluator = chosen.name;
   request.simulator = [chosen](const space::DesignSpace& space) { return make_evaluator(chosen, space); };
 }

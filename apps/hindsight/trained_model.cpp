@@ -111,7 +111,8 @@ LearningRows rows_of_request(const std::string& text, const std::vector<std::str
     json.at("workloads").get_to(rows.workloads);
     json.at("objective").get_to(rows.objective);
     json.at("maximise").get_to(rows.maximise);
-    for (const RequestJson& run : json.at("runs")) rows.runs.push_back(integer_number(run));
+    for (const RequestJson& run : json.at("runs").get_ref<const RequestJson::array_t&>())
+      rows.runs.push_back(integer_number(run));
     json.at("where").get_to(rows.where);
     json.at("constraints").get_to(rows.constraints);
     json.at("assume").get_to(rows.assumptions);

@@ -14,6 +14,8 @@
 namespace hindsight::app {
 namespace {
 
+constexpr std::uint64_t kMostResultsBytes = std::uint64_t{1} << 30U;
+
 [[noreturn]] void refuse_results(const std::string& file, const std::string& problem) {
   throw Error(ErrorKind::incompatible,
               fmt::format("--results {}: {}. Name another file?", printable(file, 200), problem));
@@ -37,7 +39,7 @@ namespace {
 std::map<std::uint64_t, std::string> read_w50_results(const std::string& file, const std::string& head,
                                                       const sweep::Shard& shard, std::uint64_t cells) {
   std::map<std::uint64_t, std::string> rows;
-  const std::string text = read_file(file);
+  const std::string text = read_file(file, kMostResultsBytes);
   if (text.empty()) return rows;  // as mktemp makes it
   if (!text.starts_with(head)) refuse_head(file, text, head);
   for (std::size_t begin = head.size(); begin < text.size();) {

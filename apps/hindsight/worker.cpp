@@ -14,6 +14,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/evaluator/external.h"
 #include "hindsight/log/address.h"
 #include "hindsight/study/worker.h"
 #include "output.h"
@@ -45,6 +46,7 @@ int run(const WorkerOptions& options, const Session& session) {
                 "worker: name your simulator with --evaluator (what the built-in model answers needs "
                 "no workers: hindsight sweep, campaign)");
   }
+  evaluator::require_command(options.evaluator.command);
   FileRoles roles;
   roles.writes_log("--log", options.log);
   study::WorkerOptions work;

@@ -53,7 +53,7 @@ OfflineResult from_json(const Json& json) {
   result.queries = whole_number(json.at("queries"));
   result.seconds = json.at("seconds").get<double>();
   result.design = json.at("design").get<std::string>();
-  for (const Json& step : json.at("improvements")) {
+  for (const Json& step : json.at("improvements").get_ref<const Json::array_t&>()) {
     result.improvements.emplace_back(whole_number(step.at(0)), step.at(1).get<double>());
   }
   return result;
@@ -64,7 +64,8 @@ OfflineResult from_json(const Json& json) {
 std::vector<OfflineResult> read_results(const std::filesystem::path& file) {
   std::vector<OfflineResult> results;
   if (!std::filesystem::exists(file)) return results;
-  const std::vector<std::string> lines = split(read_file(file), '\n');
+  constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+  const std::vector<std::string> lines = split(read_file(file, kLargestFile), '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].empty()) continue;
     try {

@@ -89,6 +89,8 @@ PlayedBest best_of(const std::vector<PlayedDesign>& designs, std::size_t count, 
   return best;
 }
 
+constexpr std::uint64_t kLargestResults = std::uint64_t{1} << 30;  // [chosen] bytes of a file of results
+
 /// Error{incompatible} for a file that is not one of results.
 void require_results(const std::string& text, const std::filesystem::path& file) {
   const std::vector<std::string> lines = split(text, '\n');
@@ -177,11 +179,11 @@ PlayScore score_play(const PlayTask& task, const std::filesystem::path& proposal
 }
 
 void require_results(const std::filesystem::path& file) {
-  if (std::filesystem::exists(file)) require_results(read_file(file), file);
+  if (std::filesystem::exists(file)) require_results(read_file(file, kLargestResults), file);
 }
 
 void append_result(const std::filesystem::path& file, const PlayScore& score, const std::string& player) {
-  std::string text = std::filesystem::exists(file) ? read_file(file) : "";
+  std::string text = std::filesystem::exists(file) ? read_file(file, kLargestResults) : "";
   require_results(text, file);
   if (!text.empty() && text.back() != '\n') text += '\n';
   Json best = Json::array();

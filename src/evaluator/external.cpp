@@ -28,13 +28,10 @@ void require_name(const char* option, const std::string& text) {
 }
 
 ExternalCommand checked(ExternalCommand command) {
-  if (trimmed(command.text).empty()) fail("--evaluator: the command is empty");
-  if (command.text.find('\0') != std::string::npos) fail("--evaluator: the command holds a zero byte");
+  require_command(command.text);
   if (command.name.empty()) command.name = command.text;
   require_name(command.name == command.text ? "--evaluator" : "--evaluator-name", command.name);
   require_name("--evaluator-version", command.version);
-  require_placeholders(command.text);
-  (void)command_words(command.text, kCommandOption);
   if (!(command.timeout_s > 0 && command.timeout_s <= kLongestTimeout_s)) {
     fail(fmt::format("--evaluator-timeout {}: expected seconds above 0, at most {}", command.timeout_s,
                      shortest(kLongestTimeout_s)));
@@ -160,6 +157,13 @@ class External final : public Evaluator {
 };
 
 }  // namespace
+
+void require_command(const std::string& text) {
+  if (trimmed(text).empty()) fail("--evaluator: the command is empty");
+  if (text.find('\0') != std::string::npos) fail("--evaluator: the command holds a zero byte");
+  require_placeholders(text);
+  (void)command_words(text, kCommandOption);
+}
 
 Faults parse_faults(const std::string& text) {
   if (const auto found = find_enum(text, kFaults)) return *found;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
@@ -45,7 +46,7 @@ bool is_beside(const fs::path& file, const char* ending) {
 /// A disk that fails now says nothing about what the files hold.
 bool is_of_the_disk(int code) {
   const int kind = code & 0xff;
-  return kind == SQLITE_IOERR || kind == SQLITE_FULL || kind == SQLITE_CANTOPEN || kind == SQLITE_NOMEM;
+  return kind == SQLITE_IOERR || kind == SQLITE_FULL || kind == SQLITE_CANTOPEN;
 }
 
 /// The damaged file, or a copy into which SQLite brought what its -wal or -journal file holds.
@@ -79,10 +80,12 @@ class Readable {
       database.execAndGet("SELECT count(*) FROM sqlite_master");
       newest_lost_ = database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0;
     } catch (const SQLite::Exception& error) {
+      if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
       if (is_of_the_disk(error.getErrorCode())) {
         throw Error(ErrorKind::failure,
                     fmt::format("{}: its newest commits cannot be brought into a copy beside {}: {}. Nothing was "
-                                "written. Is there room, and is the disk sound?",
+                                "written. Is there room, and is the disk sound? Then move its -wal or -journal file "
+                                "away, which gives these commits up",
                                 shown(damaged), shown(output), error.what()));
       }
       newest_lost_ = true;

@@ -97,7 +97,8 @@ class SmallDisk {
  public:
   explicit SmallDisk(const fs::path& folder) : folder_(folder) {
     fs::create_directories(folder);
-    mounted_ = mount(0, "size=300k") || (enter_own_namespaces() && mount(0, "size=300k"));
+    // Whoever may mount does so where nobody else sees it, and where it is gone with this process.
+    mounted_ = (::unshare(CLONE_NEWNS) == 0 && mount_apart()) || (enter_own_namespaces() && mount_apart());
   }
   ~SmallDisk() {
     if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
@@ -109,6 +110,9 @@ class SmallDisk {
   [[nodiscard]] bool grow() const { return mount(MS_REMOUNT, "size=16m"); }
 
  private:
+  [[nodiscard]] bool mount_apart() const {
+    return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && mount(0, "size=300k");
+  }
   [[nodiscard]] bool mount(unsigned long flags, const char* size) const {
     return ::mount("small", folder_.c_str(), "tmpfs", flags, size) == 0;
   }

@@ -44,7 +44,13 @@ class Killer {
   }
 
   /// Lets it come to its end.
-  void complete(Tally& tally) { finish(run(scenario_.words, {.folder = folder_}), tally); }
+  void complete(Tally& tally) {
+    constexpr std::int64_t kEnough = 20;  // [chosen] not all of them come before it looks at signals
+    if (signals_.front() != SIGKILL && tally.count >= kEnough && !ended_in_order_) {
+      tally.add(tally.other, scenario_.name + ": no signal made it end in order");
+    }
+    finish(run(scenario_.words, {.folder = folder_}), tally);
+  }
 
  private:
   [[nodiscard]] fs::path log() const { return folder_ / scenario_.log; }
@@ -53,12 +59,13 @@ class Killer {
   }
 
   /// What ends by itself tidies up; before it looks at signals they end it as any program.
-  void judge_end(const Ended& ended, int signal, Tally& tally) const {
+  void judge_end(const Ended& ended, int signal, Tally& tally) {
     if (ended.exit_code != 128 + signal) {
       auto& column = ended.by_signal || ended.exit_code == kBug ? tally.crashes : tally.other;
       tally.add(column, fmt::format("{}signal {}, exit code {}: {}", place(tally), signal, ended.exit_code, ended.err));
     }
     if (ended.by_signal) return;
+    ended_in_order_ = true;
     for (const std::string& name : left_behind(scenario_, folder_)) {
       tally.add(tally.other, place(tally) + "left behind " + name);
     }
@@ -94,6 +101,7 @@ class Killer {
   std::vector<int> signals_;
   std::mt19937_64 random_;
   Undisturbed whole_;
+  bool ended_in_order_ = false;
 };
 
 }  // namespace

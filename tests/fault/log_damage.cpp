@@ -68,6 +68,7 @@ class Damager {
     }
     lay_out_files(log_, "");
     commits_.insert(content_hash(file()));
+    in_file_ = rows_in(file());
   }
 
   void damage_once(std::uint64_t seed, Tally& tally) {
@@ -87,7 +88,7 @@ class Damager {
     lay_out_files(log, wal);
     judge_reading(of_wal, tally);
     lay_out_files(log, wal);
-    judge_repair(tally);
+    judge_repair(of_wal, tally);
   }
 
  private:
@@ -136,7 +137,7 @@ class Damager {
     }
   }
 
-  void judge_repair(Tally& tally) const {
+  void judge_repair(bool of_wal, Tally& tally) const {
     const fs::path fixed = folder_ / "fixed.db";
     const Ended repaired = run({"log", "repair", "log.db", "--out", "fixed.db"}, {.folder = folder_});
     if (!ended_well(repaired, "repair", tally)) return;
@@ -148,6 +149,8 @@ class Damager {
       tally.add(tally.corrupt, place_ + "repaired, and " + fault);
     } else if (const std::int64_t rows = rows_in(fixed); rows > whole_) {
       tally.add(tally.silent, fmt::format("{}{} rows were repaired, and {} there before", place_, rows, whole_));
+    } else if (of_wal && rows < in_file_) {
+      tally.add(tally.lost, fmt::format("{}{} of {} rows of the sound file were repaired", place_, rows, in_file_));
     }
   }
 
@@ -155,6 +158,7 @@ class Damager {
   std::string log_, wal_;
   std::set<std::string> commits_;  ///< hashes of what the log held after each of them
   std::int64_t whole_ = 0;         ///< rows
+  std::int64_t in_file_ = 0;       ///< of them: without the -wal file
   std::string place_;
 };
 

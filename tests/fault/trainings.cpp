@@ -29,6 +29,7 @@ class Pair {
       weights_[which] = digest_of_file(model());
       seconds_ = ended.seconds;
     }
+    if (weights_[0] == weights_[1]) throw std::runtime_error("two seeds give the same model: nothing tells them apart");
   }
 
   void train(std::uint64_t seed, Tally& tally) {

@@ -1,6 +1,7 @@
 /// Readers of tables: CSV and its kin, JSON of other tools, Optuna's studies, answers, measurements.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "fuzz/packed.h"
 #include "fuzz/reader.h"
@@ -135,12 +136,15 @@ void read_gemm_measurements(std::string_view bytes) {
   refusal_of([&] { (void)dataset::read_power_rows(table, {}, {}, std::nullopt); });
   const std::vector<gpu::GemmMeasurement> rows = dataset::read_gemm_rows(table, {}, {}, std::nullopt);
   require(dataset::medians(rows, 1).size() <= rows.size(), "products are not more than their rows");
-  for (const gpu::GemmMeasurement& row : rows) require(row.latency_s > 0, "a runtime is above 0");
+  for (const gpu::GemmMeasurement& row : rows) {
+    require(std::isfinite(row.latency_s) && row.latency_s > 0, "a runtime is finite and above 0");
+  }
 }
 
 void read_kernels(std::string_view bytes) {
   for (const dataset::KernelRow& row : dataset::read_kernel_rows(dataset::parse_csv(bytes, "input.csv"))) {
-    require(row.latency_s > 0 && row.rotated_bytes > 0, "a kernel takes time and has operands");
+    require(std::isfinite(row.latency_s) && row.latency_s > 0 && row.rotated_bytes > 0,
+            "a kernel takes time and has operands");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "fuzz/reader.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/dataset/selection.h"
@@ -140,6 +141,15 @@ void read_question(std::string_view bytes) {
   require(alone.network.definition_hash() == question.network.definition_hash(), "its network reads back");
 }
 
+/// A command of words reads back from their quotes.
+void read_command_words(std::string_view bytes) {
+  const std::vector<std::string> words = command_words(bytes, "--evaluator");
+  require(!words.empty() && !words.front().empty(), "a command has a program");
+  std::string again;
+  for (const std::string& word : words) again += shell_quoted(word) + " ";
+  require(command_words(again, "--evaluator") == words, "quoted words read back");
+}
+
 void read_numbers(std::string_view bytes) {
   if (const auto number = parse_double(bytes); number && !std::isnan(*number)) {
     require(parse_double(shortest(*number)) == number, "the shortest text of a number reads back");
@@ -159,6 +169,7 @@ std::span<const Reader> word_readers() {
       Reader{.name = "design", .read = read_design, .dictionary = "expression"},
       Reader{.name = "answer", .read = read_answer, .dictionary = "json"},
       Reader{.name = "question", .read = read_question, .dictionary = "json"},
+      Reader{.name = "command_words", .read = read_command_words, .dictionary = "command_line"},
       Reader{.name = "numbers", .read = read_numbers, .dictionary = "expression"},
   };
   return kReaders;

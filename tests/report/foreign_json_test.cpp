@@ -20,7 +20,8 @@ TEST(ForeignJson, WholeNumbersAreNotCast) {
   }
   EXPECT_EQ(integer_number(Json::parse("-9223372036854775808")), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(integer_number(Json::parse("7")), 7);
-  for (const char* other : {"1.5", "-1e300", "\"1\"", "null"}) {
+  EXPECT_EQ(integer_number(Json::parse("9223372036854775807")), std::numeric_limits<std::int64_t>::max());
+  for (const char* other : {"1.5", "-1e300", "\"1\"", "null", "9223372036854775808", "18446744073709551615"}) {
     EXPECT_THROW(static_cast<void>(integer_number(Json::parse(other))), Json::exception) << other;
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace hindsight {
 
@@ -12,9 +13,13 @@ template <class Json>
   return value.template get_ref<const typename Json::number_unsigned_t&>();
 }
 
-/// The same of any sign.
+/// The same of any sign, below 2^63.
 template <class Json>
 [[nodiscard]] std::int64_t integer_number(const Json& value) {
+  const auto* large = value.template get_ptr<const typename Json::number_unsigned_t*>();
+  if (large != nullptr && *large > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    static_cast<void>(value.template get_ref<const typename Json::string_t&>());  // throws: it is no text
+  }
   return value.template get_ref<const typename Json::number_integer_t&>();
 }
 

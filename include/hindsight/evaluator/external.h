@@ -30,7 +30,7 @@ inline constexpr double kLongestTimeout_s = 1e7;  ///< [chosen] four months
 
 /// A simulator as a user names it.
 struct ExternalCommand {
-  /// A command of /bin/sh. With the places {design.json}, {workload.json} and {out.json} it is run once per design and
+  /// A program and its arguments, split into words as command_words() does (core/shell.h). With the places {design.json}, {workload.json} and {out.json} it is run once per design and
   /// workload; else it is run once per worker and answers line by line (docs/external-evaluators.md).
   std::string text;
   std::string name = {};                  ///< in logs; empty: the text
@@ -41,6 +41,9 @@ struct ExternalCommand {
   unsigned workers = 1;  ///< questions at a time, each with a process of its own
   Faults faults = Faults::automatic;
 };
+
+/// Error{usage} for a text that cannot be run, before anything begins.
+void require_command(const std::string& text);
 
 /// Knows no facts and no bounds. A question is one design on one workload; answers come back in the order of the
 /// questions, however many workers there are. Processes start with the first question, each in a process group of its
