@@ -123,6 +123,13 @@ TEST_F(EvaluatorOption, AFaultEndsTheSweepBehindWhatWasAnswered) {
 TEST_F(EvaluatorOption, AnEvaluatorThatNeverAnswersLeavesNoLog) {
   expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "echo hello"})), 1, "'hello' is no JSON");
   expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", "no_such_simulator"})), 1, "cannot be run");
+  const std::string remedy = "is for a shell, and none reads the command. Put one in front: --evaluator 'sh -c '";
+  expect_one_line_error(hindsight(sweep("b.sqlite", "5", {"--evaluator", "cat | cat"})), 2, remedy);
+  EXPECT_FALSE(std::filesystem::exists(file("b.sqlite")));
+  expect_one_line_error(hindsight({"worker", "--log", file("a.sqlite"), "--evaluator", "cat | cat", "--dry-run"}), 2,
+                        remedy);
+  expect_one_line_error(
+      hindsight({"propose", "--workload", "m4", "--evaluator", "cat | cat", "--simulate", "--dry-run"}), 2, remedy);
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
 }
 

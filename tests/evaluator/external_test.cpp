@@ -1,6 +1,9 @@
 /// Do simulators outside of this program answer as they should: in order, side by side, again after a fault?
 #include "hindsight/evaluator/external.h"
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "evaluator/external_fixture.h"
 #include "hindsight/evaluator/noisy.h"
 
@@ -120,6 +123,21 @@ TEST_F(ExternalTest, OneProcessPerDesignReadsAndWritesFiles) {
   EXPECT_EQ(rows[2].violations[0].message, "no room");
   ASSERT_FALSE(rows[3].feasible);
   EXPECT_EQ(rows[3].violations[0].code, "crash");
+}
+
+/// Whatever the folder of temporary files is called.
+TEST_F(ExternalTest, PathsAreQuotedInTheTextOfAShell) {
+  const std::string folder = file("a b;$(touch obeyed)'");
+  std::filesystem::create_directories(folder);
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("TMPDIR", folder.c_str(), 1);
+  const auto evaluator = make_shell({.text = "echo '{\"metrics\":{\"latency_s\":1}}' > {out.json}"});
+  const auto plain =
+      make({.text = "cp " + folder_.write("answer", "{\"metrics\":{\"latency_s\":2}}").string() + " {out.json}"});
+  EXPECT_EQ(metric_of(evaluator->evaluate(sizes({1}), one_layer()).front(), "latency_s"), 1);
+  EXPECT_EQ(metric_of(plain->evaluate(sizes({1}), one_layer()).front(), "latency_s"), 2);
+  kept.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", kept.c_str(), 1);
 }
 
 TEST_F(ExternalTest, WhatItSaysBesidesAnswersIsKeptAtItsEnd) {
