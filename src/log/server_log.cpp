@@ -37,9 +37,10 @@ std::chrono::milliseconds patience_of(std::chrono::milliseconds asked) {
   if (text == nullptr || *text == '\0') return std::min<std::chrono::milliseconds>(asked, kPatience);
   const auto seconds = parse_int(text);
   if (!seconds || *seconds < 0 || *seconds > kMost_s) {
-    throw Error(ErrorKind::usage, fmt::format("HINDSIGHT_SERVER_PATIENCE_S is '{}': expected whole seconds from 0 to {}. "
-                                              "Correct it or unset it",
-                                              printable(text, 100), kMost_s));
+    throw Error(ErrorKind::usage,
+                fmt::format("HINDSIGHT_SERVER_PATIENCE_S is '{}': expected whole seconds from 0 to {}. "
+                            "Correct it or unset it",
+                            printable(text, 100), kMost_s));
   }
   return std::chrono::seconds(*seconds);
 }

@@ -47,8 +47,8 @@ class ChildProcess {
   /// How long SIGTERM may take until SIGKILL follows. [chosen] enough to remove a lock file, short for who waits.
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  /// Runs `words`, the first of which is a program, as they are: no shell reads them. Error{failure} when no process can
-  /// be started. An unknown program is an end with exit code 127, one that may not run 126. Precondition: a word.
+  /// Runs `words`, the first of which is a program, as they are: no shell reads them. Error{failure} when no process
+  /// can be started. An unknown program is an end with exit code 127, one that may not run 126. Precondition: a word.
   ChildProcess(const std::vector<std::string>& words, ChildInput input);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

@@ -12,8 +12,8 @@ namespace hindsight {
 
 /// The words of a command that is run without a shell, split as a POSIX shell does it (Shell Command Language, 2.2
 /// Quoting): blanks between them, single and double quotes, backslashes. Nothing is expanded or redirected. `option`
-/// says where the command stands. Error{usage}: no word; an open quote; what only a shell obeys, such as | $ > * outside
-/// quotes, with the command that has a shell in front.
+/// says where the command stands. Error{usage}: no word; an open quote; what only a shell obeys, such as | $ > *
+/// outside quotes, with the command that has a shell in front.
 [[nodiscard]] std::vector<std::string> command_words(std::string_view command, std::string_view option);
 
 }  // namespace hindsight

@@ -30,8 +30,9 @@ inline constexpr double kLongestTimeout_s = 1e7;  ///< [chosen] four months
 
 /// A simulator as a user names it.
 struct ExternalCommand {
-  /// A program and its arguments, split into words as command_words() does (core/shell.h). With the places {design.json}, {workload.json} and {out.json} it is run once per design and
-  /// workload; else it is run once per worker and answers line by line (docs/external-evaluators.md).
+  /// A program and its arguments, split into words as command_words() does (core/shell.h). With the places
+  /// {design.json}, {workload.json} and {out.json} it is run once per design and workload; else it is run once per
+  /// worker and answers line by line (docs/external-evaluators.md).
   std::string text;
   std::string name = {};                  ///< in logs; empty: the text
   std::string version = {};               ///< of what it says: rows of another version never mix with it

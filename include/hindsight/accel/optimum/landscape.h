@@ -122,11 +122,11 @@ class Landscape {
   /// of networks, or was made under tighter limits than the question has, or lacks energies that are asked for. The
   /// networks may be some of the landscape's, in any order.
   void require_answers(const Question& question) const;
-  /// One rank per value. Asks for no evaluation but of the best design, of one whose latency is each of `values` and, where
-  /// energy, area or power count, of all whose value is within kMargin of one of them.
-  /// The question's levels may be restricted. Limits: area_mm2, peak_power_w, latency_s and energy_j; others are
-  /// Error{usage}. Error{incompatible}: records that no landscape of this space has, which its checksum alone does not
-  /// tell: whoever changes a record can change the checksum.
+  /// One rank per value. Asks for no evaluation but of the best design, of one whose latency is each of `values` and,
+  /// where energy, area or power count, of all whose value is within kMargin of one of them. The question's levels may
+  /// be restricted. Limits: area_mm2, peak_power_w, latency_s and energy_j; others are Error{usage}.
+  /// Error{incompatible}: records that no landscape of this space has, which its checksum alone does not tell: whoever
+  /// changes a record can change the checksum.
   [[nodiscard]] std::vector<Rank> ranks(const Question& question, const std::vector<double>& values) const;
 
  private:
