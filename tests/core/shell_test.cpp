@@ -38,9 +38,9 @@ TEST(Shell, SplitsWordsAsAShellDoes) {
 }
 
 TEST(Shell, WhatOnlyAShellObeysIsRefused) {
-  for (const char* command : {"a | b", "a & b", "a; b",  "a < b",  "a > b",    "a $b",      "a `b`", "(a)",
-                              "a *",   "a b?",  "a [b]", "exec a", "cd a",     ". a",       "if a",  "{ a",
-                              "~/a",   "a ~b",  "#a",    "a #b",   "a \"$b\"", "a \"`b`\"", "A=1 b", "a\nb"}) {
+  for (const char* command :
+       {"a | b", "a & b", "a; b", "a < b", "a > b", "a $b", "a `b`", "(a)",  "a *",      "a b?",      "a [b]", "exec a",
+        "cd a",  ". a",   "if a", "{ a",   "~/a",   "a ~b", "#a",    "a #b", "a \"$b\"", "a \"`b`\"", "A=1 b"}) {
     EXPECT_THAT(refusal(command),
                 HasSubstr(" is for a shell, and none reads the command. Put one in front: --evaluator"));
   }

@@ -71,7 +71,7 @@ class Ranker {
         own = confirmed_value(point, value);
         best_ = value == best_ ? own : best_;
       }
-      if (exact_ && value == values_[v] && !std::exchange(asked_[v], true)) (void)confirmed_value(point, value);
+      if (exact_ && value == values_[v] && std::exchange(asked_[v], '\1') == 0) (void)confirmed_value(point, value);
       ranks_[v].better += own < values_[v] ? count : 0;
     }
   }
@@ -98,7 +98,7 @@ class Ranker {
   const std::vector<double>& values_;
   const std::string& file_;
   std::vector<Rank> ranks_;
-  std::vector<bool> asked_;  ///< per value: whether the model was asked about a design that has it
+  std::vector<char> asked_;  ///< per value: whether the model was asked about a design that has it
   std::optional<Point> best_point_;
   bool exact_ = false;
   double largest_ = 0, best_ = kInfinity;
