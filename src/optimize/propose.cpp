@@ -561,6 +561,7 @@ class Proposer {
     options.evaluations = std::max<std::uint64_t>(options.evaluations / kExtraShare, 1);
     const Solution more = search(problem, options);
     solution.evaluations += more.evaluations;
+    if (more.termination == Termination::interrupted) solution.termination = Termination::interrupted;
     if (!found(more)) return false;
     const std::vector<Candidate> added = diverse(ranked(more.best), options_.count - chosen.size(), options_.diversity);
     chosen.insert(chosen.end(), added.begin(), added.end());

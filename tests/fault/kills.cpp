@@ -35,6 +35,7 @@ class Killer {
     }
     ++tally.count;
     if (signal != SIGKILL && ended.exit_code == 0) {
+      ended_in_order_ = true;
       finish(ended, tally);
       return true;
     }

@@ -774,5 +774,40 @@ TEST(Propose, AnInterruptBeforeAnythingFeasibleIsAnInterrupt) {
   set_interrupt_requested(false);
 }
 
+/// Also where the search for designs that are far from the first ones is interrupted: fewer are found then.
+TEST(Propose, AnInterruptAtAnyMomentIsSaid) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options = options_for({"one"});
+  options.search.evaluations = 2000;
+  options.count = 12;
+  options.diversity = 5;
+  std::size_t calls = 0, interrupt_at = 0;
+  options.constraints = {{.name = "area_mm2", .limit = 1, .value = [&](const LevelMatrix& levels) -> Eigen::VectorXd {
+                            if (++calls == interrupt_at) set_interrupt_requested(true);
+                            return Eigen::VectorXd::Zero(levels.rows());
+                          }}};
+  const auto designs = [](const ProposeResult& result) {
+    std::vector<space::Design> all;
+    for (const Proposal& proposal : result.proposals) all.push_back(proposal.design);
+    return all;
+  };
+  const ProposeResult whole = propose(model, options);
+  const std::size_t of_whole = calls;
+  std::size_t said = 0;
+  for (interrupt_at = 1; interrupt_at <= of_whole; ++interrupt_at) {
+    calls = 0;
+    try {
+      const ProposeResult result = propose(model, options);
+      const bool interrupted = result.solution.termination == Termination::interrupted;
+      EXPECT_TRUE(interrupted || designs(result) == designs(whole)) << "at call " << interrupt_at << " of " << of_whole;
+      said += interrupted ? 1 : 0;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+    }
+    set_interrupt_requested(false);
+  }
+  EXPECT_GT(said, 1U);
+}
+
 }  // namespace
 }  // namespace hindsight::optimize
