@@ -49,7 +49,7 @@ class Words {
 
  private:
   void require_program(const std::string& first) const {
-    if (first.starts_with('-')) {
+    if (first.empty() || first.starts_with('-')) {
       throw Error(ErrorKind::usage,
                   fmt::format("{}: '{}' is no program. Name one first?", option_, printable(first, 40)));
     }

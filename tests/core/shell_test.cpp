@@ -48,6 +48,7 @@ TEST(Shell, WhatOnlyAShellObeysIsRefused) {
             "--evaluator: '|' is for a shell, and none reads the command. Put one in front: --evaluator "
             R"('sh -c '\''tee x | sim '\''\'\'''\''a b'\''\'\'''\'''\''')");
   EXPECT_THAT(refusal(std::string(300, 'x') + " | y"), EndsWith("let one read that: --evaluator 'sh FILE'"));
+  EXPECT_EQ(refusal("'' x"), "--evaluator: '' is no program. Name one first?");
   EXPECT_EQ(refusal("-c x"), "--evaluator: '-c' is no program. Name one first?");
   EXPECT_THAT(refusal("A=1 b"), HasSubstr("'A=' is for a shell"));
   EXPECT_THAT(refusal("a\nb"), HasSubstr("a line end is for a shell"));

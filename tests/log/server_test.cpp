@@ -448,6 +448,8 @@ TEST(ServerLogAddress, HidesPasswords) {
   const std::string both = "postgres://u:a&password=geheim@h&x=1";  // one ends within the other
   EXPECT_EQ(without_passwords(both), "postgres://u:***&x=1");
   EXPECT_EQ(without_passwords(without_passwords(both)), without_passwords(both));
+  const std::string slash = "postgres://u&password=x/y&v:geheim@h";  // what is hidden ends the host's part no more
+  EXPECT_EQ(without_passwords(slash), "postgres://u&password=***&v:***@h");
   EXPECT_TRUE(has_password("postgresql://me:p@db/x"));
   EXPECT_FALSE(has_password("postgresql://me@db:5432/x"));
   EXPECT_FALSE(is_server_address(std::string("postgresql.db")));
