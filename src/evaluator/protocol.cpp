@@ -12,6 +12,7 @@
 #include "evaluator/json_fields.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/context.h"
 
@@ -69,11 +70,8 @@ struct Reader {
   }
   [[nodiscard]] std::int64_t whole(const Json& json, const char* name, std::string_view what) const {
     const Json& value = at(json, name, what);
-    const bool fits = value.is_number_integer() &&
-                      (!value.is_number_unsigned() ||
-                       value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
-    if (!fits) fail(fmt::format("{} of {} is {}, not a whole number", name, what, shown(value)));
-    return value.get<std::int64_t>();
+    if (!is_integer_number(value)) fail(fmt::format("{} of {} is {}, not a whole number", name, what, shown(value)));
+    return integer_number(value);
   }
   [[nodiscard]] std::string text(const Json& json, const char* name, std::string_view what) const {
     const Json& value = at(json, name, what);

@@ -9,6 +9,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::surrogate {
@@ -18,10 +19,8 @@ namespace {
 constexpr int kDeepest = 16;
 
 std::int64_t integer(const Json& value, const char* key) {
-  if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX)) {
-    refuse(fmt::format("its '{}' is not a whole number", key));
-  }
-  return value.get<std::int64_t>();
+  if (!is_integer_number(value)) refuse(fmt::format("its '{}' is not a whole number", key));
+  return integer_number(value);
 }
 
 }  // namespace

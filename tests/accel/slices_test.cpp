@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "accel/host_engine.h"
+#include "accel/landscape_seal.h"
 #include "accel/space_parts.h"
 #include "hindsight/accel/optimum/landscape.h"
 #include "hindsight/core/error.h"
@@ -117,6 +118,29 @@ TEST_F(OptimumSlices, OfALandscapeAreRefusedWhereTheyDoNotFit) {
   bytes[bytes.size() - 1] ^= 1;
   write_file_atomically(file("changed"), bytes);
   EXPECT_THAT(refusal({files[0], file("changed")}, ErrorKind::incompatible), HasSubstr("checksum"));
+}
+
+/// Under right checksums, which a stranger can make.
+TEST_F(OptimumSlices, OfALandscapeWithRecordsOfAnotherOrderOrFormatAreRefused) {
+  const std::vector<std::filesystem::path> files = slices(2, "s");
+  const std::string good = read_file(files[1]);
+  write_file_atomically(file("odd"), hindsight::test::sealed_landscape(good + good.substr(good.find("\n\n") + 2)));
+  EXPECT_THAT(refusal({files[0], file("odd")}, ErrorKind::incompatible), HasSubstr("odd: is damaged: its records are"));
+  const auto other_format = [](std::string bytes) {
+    char& format = bytes[bytes.find('\n') - 1];
+    format = format == '3' ? '4' : '3';
+    return hindsight::test::sealed_landscape(bytes);
+  };
+  write_file_atomically(file("odd"), other_format(good));
+  EXPECT_THAT(refusal({files[0], file("odd")}, ErrorKind::incompatible), HasSubstr("parameter memory is in"));
+  static_cast<void>(write_landscape(question_, file("whole"), {}));
+  write_file_atomically(file("whole"), other_format(read_file(file("whole"))));
+  try {
+    static_cast<void>(Landscape::read(file("whole")).ranks(question_, {1}));
+    ADD_FAILURE() << "ranked";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has records of another format"));
+  }
 }
 
 TEST_F(OptimumSlices, OfALandscapeAnswerNothingAlone) {

@@ -13,13 +13,19 @@ template <class Json>
   return value.template get_ref<const typename Json::number_unsigned_t&>();
 }
 
-/// The same of any sign, below 2^63.
+/// Whether a whole number of 64 bits with a sign stands there.
+template <class Json>
+[[nodiscard]] bool is_integer_number(const Json& value) {
+  const auto* large = value.template get_ptr<const typename Json::number_unsigned_t*>();
+  return value.is_number_integer() &&
+         (large == nullptr || *large <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+}
+
+/// That number; nlohmann's exception for all else.
 template <class Json>
 [[nodiscard]] std::int64_t integer_number(const Json& value) {
-  const auto* large = value.template get_ptr<const typename Json::number_unsigned_t*>();
-  if (large != nullptr && *large > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    static_cast<void>(value.template get_ref<const typename Json::string_t&>());  // throws: it is no text
-  }
+  // One that is too large is a whole number to nlohmann, and no text.
+  if (!is_integer_number(value)) static_cast<void>(value.template get_ref<const typename Json::string_t&>());
   return value.template get_ref<const typename Json::number_integer_t&>();
 }
 
