@@ -108,6 +108,32 @@ bool has_key(const CLI::Option& option, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
+const Senseless* senseless(std::string_view key) {
+  const auto* found =
+      std::find_if(kSenseless.begin(), kSenseless.end(), [&](const Senseless& one) { return one.key == key; });
+  return found == kSenseless.end() ? nullptr : found;
+}
+
+/// Why a default of an option may not stand there; empty: it may.
+std::string why_option_refused(const CLI::App& program, DefaultLayer layer, const DefaultScope& scope,
+                               const std::string& key) {
+  if (const Senseless* one = senseless(key); one != nullptr) {
+    return fmt::format("has no default ({}). Give it on the command line", one->why);
+  }
+  if (is_one_of(key, kOwnFiles) && !is_verb(program, scope)) {
+    return "names a file that each verb fills with something else. Give it to one verb, e.g. report";
+  }
+  if (!starts_program(program, scope, key)) return {};
+  if (!is_verb(program, scope)) {
+    return "is a command of some verbs and a name in the log of others. Give it to one verb, e.g. sweep";
+  }
+  if (layer == DefaultLayer::project) {
+    return "starts a program, and a project's file may be somebody else's. Give it on the command line, in the "
+           "environment or in your own file";
+  }
+  return {};
+}
+
 }  // namespace
 
 bool takes_defaults(const CLI::App& verb) {
@@ -147,12 +173,13 @@ ScopedOption scoped_option(const CLI::App& program, const DefaultScope& scope, c
 
 std::vector<std::string> keys_of_scope(const CLI::App& program, const DefaultScope& scope) {
   std::vector<std::string> keys;
+  std::set<std::string> known;
   for (const CLI::App* verb : all_verbs(program)) {
     if (!takes_defaults(*verb) || !covers(scope, *verb)) continue;
     for (const CLI::Option* option : options_of(*verb)) {
       for (const std::string& key : keys_of(*option)) {
-        const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
-        if (!known && why_refused(program, DefaultLayer::environment, scope, key).empty()) keys.push_back(key);
+        if (!known.insert(key).second) continue;
+        if (why_option_refused(program, DefaultLayer::environment, scope, key).empty()) keys.push_back(key);
       }
     }
   }
@@ -161,24 +188,11 @@ std::vector<std::string> keys_of_scope(const CLI::App& program, const DefaultSco
 
 std::string why_refused(const CLI::App& program, DefaultLayer layer, const DefaultScope& scope,
                         const std::string& key) {
-  for (const Senseless& one : kSenseless) {
-    if (one.key == key) return fmt::format("has no default ({}). Give it on the command line", one.why);
-  }
-  if (names_argument(program, scope, key) && scoped_option(program, scope, key).option == nullptr) {
+  if (senseless(key) == nullptr && scoped_option(program, scope, key).option == nullptr &&
+      names_argument(program, scope, key)) {
     return "is an argument, not an option. Give it on the command line";
   }
-  if (!is_verb(program, scope) && is_one_of(key, kOwnFiles)) {
-    return "names a file that each verb fills with something else. Give it to one verb, e.g. report";
-  }
-  if (!starts_program(program, scope, key)) return {};
-  if (!is_verb(program, scope)) {
-    return "is a command of some verbs and a name in the log of others. Give it to one verb, e.g. sweep";
-  }
-  if (layer == DefaultLayer::project) {
-    return "starts a program, and a project's file may be somebody else's. Give it on the command line, in the "
-           "environment or in your own file";
-  }
-  return {};
+  return why_option_refused(program, layer, scope, key);
 }
 
 bool contradict(const CLI::App& verb, const CLI::Option& a, const CLI::Option& b) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 
 #include "command_tree.h"
 #include "default_files.h"
@@ -66,29 +65,9 @@ Default of_variable(const CLI::App& program, const DefaultScope& scope, const st
   return one;
 }
 
-struct Variable {
-  DefaultScope scope;
-  std::string key;
-};
-
-/// Every name that a default can have in the environment, refused ones included: these have an answer of their own.
-std::map<std::string, Variable> known_variables(const CLI::App& program) {
-  std::map<std::string, Variable> known;
-  for (const DefaultScope& scope : default_scopes(program)) {
-    for (const CLI::App* verb : all_verbs(program)) {
-      if (!takes_defaults(*verb) || !covers(scope, *verb)) continue;
-      for (const CLI::Option* option : options_of(*verb)) {
-        for (const std::string& key : keys_of(*option))
-          known.try_emplace(variable_of(scope, key), Variable{scope, key});
-      }
-    }
-  }
-  return known;
-}
-
 /// Error{usage} for a variable of a verb that names none of its options: it is taken for a mistake. Others, such as
 /// HINDSIGHT_DATA_DIR, are somebody else's.
-void require_other(const CLI::App& program, const std::string& name, const std::map<std::string, Variable>& known) {
+void require_other(const CLI::App& program, const std::string& name, const KnownVariables& known) {
   for (const DefaultScope& scope : default_scopes(program)) {
     const std::string front = variable_of(scope, "");
     if (scope.empty() || !name.starts_with(front)) continue;
@@ -103,8 +82,22 @@ void require_other(const CLI::App& program, const std::string& name, const std::
 
 }  // namespace
 
-void read_environment(const CLI::App& program, const DefaultPlaces& places, std::vector<Default>& found) {
-  const std::map<std::string, Variable> known = known_variables(program);
+KnownVariables known_variables(const CLI::App& program) {
+  KnownVariables known;
+  for (const DefaultScope& scope : default_scopes(program)) {
+    for (const CLI::App* verb : all_verbs(program)) {
+      if (!takes_defaults(*verb) || !covers(scope, *verb)) continue;
+      for (const CLI::Option* option : options_of(*verb)) {
+        for (const std::string& key : keys_of(*option))
+          known.try_emplace(variable_of(scope, key), OptionOfVariable{scope, key});
+      }
+    }
+  }
+  return known;
+}
+
+void read_environment(const CLI::App& program, const KnownVariables& known, const DefaultPlaces& places,
+                      std::vector<Default>& found) {
   for (const std::string& entry : places.environment) {
     const std::string name = entry.substr(0, entry.find('='));
     if (!name.starts_with(kPrefix) || name.size() + 1 >= entry.size()) continue;
@@ -194,7 +187,7 @@ bool may_have_defaults(const DefaultPlaces& places) {
 
 Defaults read_defaults(CLI::App& program, const DefaultPlaces& places) {
   Defaults defaults;
-  read_environment(program, places, defaults.all);
+  read_environment(program, known_variables(program), places, defaults.all);
   const std::optional<fs::path> project = project_file(places), user = user_file(places);
   defaults.files.push_back(
       {DefaultLayer::project,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,8 +62,17 @@ struct Defaults {
 /// Error{failure} for a file that cannot be read.
 [[nodiscard]] Defaults read_defaults(CLI::App& program, const DefaultPlaces& places);
 
+/// What a variable sets.
+struct OptionOfVariable {
+  DefaultScope scope;
+  std::string key;
+};
+using KnownVariables = std::map<std::string, OptionOfVariable>;
+/// Every name that a default can have in the environment, refused ones included: these have an answer of their own.
+[[nodiscard]] KnownVariables known_variables(const CLI::App& program);
 /// Appends those of the variables alone. Errors: as read_defaults(), but for types and ranges, which it looks at last.
-void read_environment(const CLI::App& program, const DefaultPlaces& places, std::vector<Default>& found);
+void read_environment(const CLI::App& program, const KnownVariables& known, const DefaultPlaces& places,
+                      std::vector<Default>& found);
 
 /// Those that hold for a verb whose command line gives nothing, in the order in which they win: of each option one.
 [[nodiscard]] std::vector<Default> defaults_of(const Defaults& defaults, const CLI::App& verb);

@@ -90,7 +90,8 @@ void read_variables(std::string_view bytes) {
   app::DefaultPlaces places;
   for (const std::string_view line : split(bytes, '\n')) places.environment.emplace_back(line);
   std::vector<app::Default> found;
-  app::read_environment(program(), places, found);
+  static const app::KnownVariables known = app::known_variables(program());
+  app::read_environment(program(), known, places, found);
   for (const app::Default& one : found) {
     require(!one.values.empty() && !one.key.empty(), "a default has an option and a value");
   }
