@@ -21,7 +21,7 @@
 namespace hindsight::dataset {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
@@ -36,7 +36,7 @@ class Choices {
       std::unordered_map<std::string, std::size_t>& index = index_.emplace_back();
       for (const std::string& label : parameter.labels) {
         index.emplace(label, choices.choices_json.size());
-        choices.choices_json.push_back(parameter.kind == space::ParameterKind::ordinal ? label : quoted(label));
+        choices.choices_json.push_back(parameter.kind == space::ParameterKind::ordinal ? label : json_text(label));
       }
       parameters_.push_back(std::move(choices));
     }
@@ -91,7 +91,7 @@ std::string reasons_json(const std::vector<log::ViolationRow>& violations) {
 }
 
 std::vector<std::pair<std::string, std::string>> attributes_of(const log::EvaluationRecord& row) {
-  std::vector<std::pair<std::string, std::string>> attributes{{kOwnDesign, quoted(row.design_text_id)}};
+  std::vector<std::pair<std::string, std::string>> attributes{{kOwnDesign, json_text(row.design_text_id)}};
   if (row.repeat > 0) attributes.emplace_back(kOwnRepeat, std::to_string(row.repeat));
   for (std::size_t i = 0; i < row.standard.size(); ++i) {
     if (!std::isnan(row.standard[i])) attributes.emplace_back(log::standard_metrics()[i], shortest(row.standard[i]));
@@ -104,7 +104,7 @@ std::vector<std::pair<std::string, std::string>> attributes_of(const log::Evalua
                           : fmt::format("{}: {} {}, limit {}", reason.code, reason.quantity, number_text(reason.value),
                                         number_text(reason.limit)));
   }
-  if (!reasons.empty()) attributes.emplace_back("reasons", quoted(join(reasons, "; ")));
+  if (!reasons.empty()) attributes.emplace_back("reasons", json_text(join(reasons, "; ")));
   if (!row.violations.empty()) attributes.emplace_back(kOwnReasons, reasons_json(row.violations));
   return attributes;
 }
