@@ -27,7 +27,7 @@
 namespace hindsight::app {
 namespace {
 
-struct ExportOptions {
+struct LogExportOptions {
   std::string log, out, format;
   std::string workload, space, evaluator;
   std::int64_t run_id = 0;
@@ -45,7 +45,7 @@ std::pair<std::string, bool> without_gz(const std::string& file) {
   return {file, false};
 }
 
-Format format_of(const ExportOptions& options) {
+Format format_of(const LogExportOptions& options) {
   if (!options.format.empty()) return parse_enum("format", options.format, kFormats);
   if (is_standard_output(options.out)) return Format::csv;
   const std::string name = without_gz(options.out).first;
@@ -61,7 +61,7 @@ CLI::Validator not_empty() {
   return {[](const std::string& file) { return file.empty() ? "names no file" : std::string(); }, ""};
 }
 
-log::EvaluationFilter filter_of(const ExportOptions& options) {
+log::EvaluationFilter filter_of(const LogExportOptions& options) {
   log::EvaluationFilter filter;
   if (!options.workload.empty()) filter.workload = options.workload;
   if (!options.space.empty()) filter.space = options.space;
@@ -71,7 +71,7 @@ log::EvaluationFilter filter_of(const ExportOptions& options) {
 }
 
 /// What the rows are compared by, where none is named.
-std::string objective_of(const ExportOptions& options, const log::Log& log) {
+std::string objective_of(const LogExportOptions& options, const log::Log& log) {
   if (!options.metric.empty()) return study::known_name(options.metric, log::metric_names(log));
   log::EvaluationFilter filter = filter_of(options);
   const std::vector<log::SpaceSummary> spaces = log::spaces(log);
@@ -92,7 +92,7 @@ std::string python_text(const std::string& text) {
   return quoted + "\"";
 }
 
-int export_study(const ExportOptions& options, const log::Log& log, const Session& session) {
+int export_study(const LogExportOptions& options, const log::Log& log, const Session& session) {
   if (is_standard_output(options.out)) {
     throw Error(ErrorKind::usage, "--format optuna writes an SQLite file. Name it: --out FILE");
   }
@@ -120,7 +120,7 @@ int export_study(const ExportOptions& options, const log::Log& log, const Sessio
   return 0;
 }
 
-int export_rows(const ExportOptions& options, const Session& session) {
+int export_rows(const LogExportOptions& options, const Session& session) {
   const Format format = format_of(options);
   if (format != Format::optuna && (!options.metric.empty() || options.maximise)) {
     throw Error(ErrorKind::usage,
@@ -159,7 +159,7 @@ int export_rows(const ExportOptions& options, const Session& session) {
 }  // namespace
 
 void add_log_export(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<ExportOptions>();
+  const auto options = std::make_shared<LogExportOptions>();
   CLI::App* verb = group.add_subcommand("export", "Rows for other tools: CSV, JSON lines, Optuna");
   verb->add_option("log,--log", options->log, "SQLite log")->required();
   verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too [standard output]")->check(not_empty());

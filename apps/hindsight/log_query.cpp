@@ -26,7 +26,7 @@ struct QueryOptions {
 
 /// Rows of a table where none are asked for. [chosen] what a person reads.
 constexpr std::int64_t kTableRows = 100;
-constexpr std::int64_t kMostRows = 1'000'000'000;
+constexpr std::int64_t kMostQueryRows = 1'000'000'000;
 /// Text is written when so much of it is there. [chosen]
 constexpr std::size_t kChunkBytes = 1U << 16U;
 
@@ -135,7 +135,7 @@ void add_log_query(CLI::App& group, Session& session) {
   verb->add_flag("--json", options->json, "As JSON: a list of objects");
   add_columns(*verb, options->columns);
   verb->add_option("--rows", options->rows, "Most rows to show [100 of a table, else all]")
-      ->check(between(1, kMostRows));
+      ->check(between(1, kMostQueryRows));
   verb->footer(
       "docs/log-schema.md lists tables and views.\n"
       "Example: hindsight log query study.sqlite \"SELECT * FROM v_workloads\"");

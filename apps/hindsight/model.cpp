@@ -33,14 +33,14 @@ int show(const ModelOptions& options) {
   return 0;
 }
 
-struct ScoreOptions {
+struct ModelScoreOptions {
   std::string model, log, workloads, evaluator;
   std::vector<std::string> where;
   bool json = false;
 };
 
 /// The scores of a model by the rows of a log that the options choose.
-std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model, const ScoreOptions& options) {
+std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model, const ModelScoreOptions& options) {
   const surrogate::Model::Parts& parts = model.parts();
   dataset::Selection selection;
   const bool all = options.workloads.empty() || options.workloads == "all";
@@ -54,14 +54,14 @@ std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model
   return surrogate::score_applications(model, data);
 }
 
-int score(const ScoreOptions& options) {
+int score(const ModelScoreOptions& options) {
   const auto scores = scores_of(surrogate::load_model(options.model), options);
   print(options.json ? report::scores_json(scores) : report::scores_text(scores, output_columns()));
   return 0;
 }
 
 struct ModelCalibrateOptions {
-  ScoreOptions score;
+  ModelScoreOptions score;
   std::string out;
 };
 
@@ -82,7 +82,7 @@ int calibrate(const ModelCalibrateOptions& options, const Session& session) {
   return 0;
 }
 
-void add_rows(CLI::App& verb, ScoreOptions& options) {
+void add_rows(CLI::App& verb, ModelScoreOptions& options) {
   verb.add_option("model,--model", options.model, "File, or name of a shipped model")->required();
   verb.add_option("--log", options.log, "Log with the truth")->required();
   verb.add_option("--workload,--workloads", options.workloads, "Those alone: a,b,c; prime9; all");
@@ -107,8 +107,8 @@ void add_calibrate_model(CLI::App& group, Session& session) {
   });
 }
 
-void add_score(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<ScoreOptions>();
+void add_model_score(CLI::App& group, Session& session) {
+  const auto options = std::make_shared<ModelScoreOptions>();
   CLI::App* verb = group.add_subcommand("score", "How right it is about the designs of a log");
   add_rows(*verb, *options);
   verb->add_flag("--json", options->json, "As JSON");
@@ -128,7 +128,7 @@ void add_model(CLI::App& app, Session& session) {
   CLI::App* group = app.add_subcommand("model", "Show a trained surrogate, score, calibrate, join it");
   group->require_subcommand(1);
   group->footer("Example: hindsight model show study.safetensors");
-  add_score(*group, session);
+  add_model_score(*group, session);
   add_calibrate_model(*group, session);
   add_join_model(*group, session);
   CLI::App* verb = group->add_subcommand("show", "The model card: data, space, quality, provenance");

@@ -22,7 +22,7 @@
 namespace hindsight::app {
 namespace {
 
-struct JoinOptions {
+struct ModelJoinOptions {
   std::vector<std::string> parts, logs;
   std::string out, space;
   bool quiet = false, json = false;
@@ -43,7 +43,7 @@ surrogate::Model with_shards(const surrogate::Model& model, const std::vector<su
   return surrogate::Model(std::move(parts));
 }
 
-FileRoles roles_of(const JoinOptions& options) {
+FileRoles roles_of(const ModelJoinOptions& options) {
   FileRoles roles;
   for (const std::string& part : options.parts) roles.reads("part", part);
   for (const std::string& log : options.logs) roles.reads_log("--log", log);
@@ -51,7 +51,7 @@ FileRoles roles_of(const JoinOptions& options) {
   return roles;
 }
 
-int join_model(const JoinOptions& options, const Session& session) {
+int join_model(const ModelJoinOptions& options, const Session& session) {
   const FileRoles roles = roles_of(options);
   const std::vector<std::filesystem::path> files(options.parts.begin(), options.parts.end());
   const std::vector<surrogate::PartFacts> facts = surrogate::read_whole_training(files);
@@ -91,7 +91,7 @@ int join_model(const JoinOptions& options, const Session& session) {
 }  // namespace
 
 void add_join_model(CLI::App& group, Session& session) {
-  const auto options = std::make_shared<JoinOptions>();
+  const auto options = std::make_shared<ModelJoinOptions>();
   CLI::App* verb = group.add_subcommand("join", "One model from the parts of `train --shard`");
   verb->add_option("parts,--parts", options->parts, "The files of all shards")->required();
   repeatable(verb->add_option("--log", options->logs, "Log that they learnt from, as for train"))->required();

@@ -33,7 +33,7 @@ struct ServeOptions {
   int port = 0;
 };
 
-constexpr int kLargestPort = 65535;  // [spec: tcp] 16 bits
+constexpr int kLargestPagePort = 65535;  // [spec: tcp] 16 bits
 
 /// The next line without its end; nothing at the end of standard input. What follows the last line end counts as one.
 std::optional<std::string> read_line(std::uint64_t number) {
@@ -88,7 +88,7 @@ void add_serve(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("serve", "A log's live page, or the model as a process");
   CLI::Option* log = verb->add_option("log,--log", options->log, "Log whose report is shown while it grows");
   verb->add_option("--port", options->port, "Of the page, on 127.0.0.1 [a free one]")
-      ->check(between(1, kLargestPort))
+      ->check(between(1, kLargestPagePort))
       ->needs(log);
   verb->add_option("--model", options->model, "File, or shipped model: importance of parameters")->needs(log);
   verb->add_option("--gpu,--gpus", options->gpus, "Roofs beside the design's [l4,h100-sxm5]")->needs(log);

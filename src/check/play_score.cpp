@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 /// Names a result that this program wrote.
 constexpr const char* kResultKind = "hindsight play";
 
-Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 /// Columns of the table in the order of the space's parameters. Others are nobody's: `propose --csv` writes ranks and
 /// predictions beside its designs, a person notes.
@@ -190,8 +190,8 @@ void append_result(const std::filesystem::path& file, const PlayScore& score, co
   for (const PlayedBest& one : score.best) {
     best.push_back({{"of", one.of},
                     {"feasible", one.feasible},
-                    {key_of(score.objective), optional(one.value)},
-                    {"regret", optional(one.regret)},
+                    {key_of(score.objective), or_null(one.value)},
+                    {"regret", or_null(one.regret)},
                     {"rank", one.rank ? Json(*one.rank) : Json(nullptr)}});
   }
   const Json json{{"kind", kResultKind},
@@ -201,7 +201,7 @@ void append_result(const std::filesystem::path& file, const PlayScore& score, co
                   {"model_version", score.model_version},
                   {"proposals", score.designs.size()},
                   {"designs_sha256", score.designs_sha256},
-                  {"optimum_" + key_of(score.objective), optional(score.ruler.optimum)},
+                  {"optimum_" + key_of(score.objective), or_null(score.ruler.optimum)},
                   {"best", best},
                   {"hindsight_version", build_info().version},
                   {"commit", build_info().commit},

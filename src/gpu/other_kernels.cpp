@@ -13,9 +13,9 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr double kRowsPerCta = 128;   // [paper: flashattention-3] of the queries
-constexpr double kLeastRows = 64;     // [paper: flashattention-3] of one product of a warpgroup; fewer are padded
-constexpr double kKeysPerStep = 128;  // [paper: flashattention-3] 128 or 176
+constexpr double kRowsPerCta = 128;      // [paper: flashattention-3] of the queries
+constexpr double kLeastKernelRows = 64;  // [paper: flashattention-3] of one product of a warpgroup; fewer are padded
+constexpr double kKeysPerStep = 128;     // [paper: flashattention-3] 128 or 176
 /// Exponentials per clock and SM [paper: flashattention-3].
 constexpr double kExponentialsPerClock = 16;
 // The least mean error over 36 published rates of an H100, head lengths 64 to 256, 512 to 16,384 keys, causal and not.
@@ -58,7 +58,7 @@ struct Ctas {
 Ctas ctas_of(const Shape& s) {
   Ctas ctas{.count = s.heads * std::ceil(s.rows / kRowsPerCta),
             .pairs = 0,
-            .rows = s.rows >= kRowsPerCta ? kRowsPerCta : kLeastRows * std::ceil(s.rows / kLeastRows)};
+            .rows = s.rows >= kRowsPerCta ? kRowsPerCta : kLeastKernelRows * std::ceil(s.rows / kLeastKernelRows)};
   const double padding = ctas.count * ctas.rows / (s.heads * s.rows);
   const double all = ctas.count * ctas.rows * kKeysPerStep * std::ceil(s.context / kKeysPerStep);
   // A mask leaves out whole tiles: on the diagonal half a tile of every CTA is computed all the same.

@@ -96,12 +96,12 @@ PowerCalibration files_of_class(const GpuSpec& spec, DTypeClass dtype_class) {
   return found;
 }
 
-constexpr EnumNames<PowerSource, 3> kSources{
+constexpr EnumNames<PowerSource, 3> kPowerSources{
     {{PowerSource::own, "own"}, {PowerSource::transfer, "transfer"}, {PowerSource::defaults, "defaults"}}};
 
 }  // namespace
 
-std::string_view to_string(PowerSource source) { return name_in(kSources, source); }
+std::string_view to_string(PowerSource source) { return name_in(kPowerSources, source); }
 
 PowerCalibration load_power_calibration(const GpuSpec& spec, DTypeClass dtype_class) {
   PowerCalibration found = files_of_class(spec, dtype_class);

@@ -92,7 +92,7 @@ Architecture read_architecture(const ConfigNode& node) {
   node.fail("not an architecture");
 }
 
-std::vector<std::pair<double, double>> read_sizes(const ConfigNode& node) {
+std::vector<std::pair<double, double>> read_size_pairs(const ConfigNode& node) {
   std::vector<std::pair<double, double>> sizes;
   for (const std::string& text : split(node.as_string(), ' ')) {
     const std::vector<std::string> pair = split(text, 'x');
@@ -149,7 +149,7 @@ void read_header(const ConfigNode& root, const std::filesystem::path& file, Resi
   residual.data = root.at("data").as_string();
   residual.row_count = static_cast<std::size_t>(root.at("rows").as_int(1));
   residual.range = read_range(root.at("range"));
-  residual.sizes = read_sizes(root.at("sizes"));
+  residual.sizes = read_size_pairs(root.at("sizes"));
   const std::vector<std::string> names(kResidualFeatureNames.begin(), kResidualFeatureNames.end());
   if (root.at("features").as_string() != join(names, " ")) refuse(file, "a residual of other features");
   const auto errors = [&](const char* key, double& mape_frac, double& median_frac) {

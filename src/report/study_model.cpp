@@ -17,8 +17,8 @@
 namespace hindsight::report {
 namespace {
 
-constexpr int kMostCurves = 20;  // [chosen] trainings that a reader still compares
-constexpr int kBins = 10;        // [chosen] as the calibration error of a model card has it
+constexpr int kMostCurves = 20;       // [chosen] trainings that a reader still compares
+constexpr int kCalibrationBins = 10;  // [chosen] as the calibration error of a model card has it
 
 /// Mean predicted p_feasible and observed share per bin of p_feasible.
 struct CalibrationBin {
@@ -26,11 +26,12 @@ struct CalibrationBin {
 };
 
 ReportFigure calibration_figure(const StudyContext& context) {
-  std::vector<CalibrationBin> bins(kBins);
+  std::vector<CalibrationBin> bins(kCalibrationBins);
   for (const StoredProposal& proposal : context.proposals) {
     for (const auto& workload : proposal.workloads) {
       if (!workload.feasible || std::isnan(workload.p_feasible)) continue;
-      CalibrationBin& bin = bins[static_cast<std::size_t>(std::clamp(workload.p_feasible * kBins, 0.0, kBins - 1.0))];
+      CalibrationBin& bin = bins[static_cast<std::size_t>(
+          std::clamp(workload.p_feasible * kCalibrationBins, 0.0, kCalibrationBins - 1.0))];
       bin.predicted += workload.p_feasible;
       bin.feasible += *workload.feasible ? 1 : 0;
       ++bin.count;

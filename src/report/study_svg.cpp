@@ -29,7 +29,7 @@ constexpr std::array<const char*, 8> kStack{"#0072B2", "#E69F00", "#009E73", "#C
                                             "#56B4E9", "#D55E00", "#F0E442", "#999999"};
 
 /// From values to a length.
-struct Scale {
+struct DrawnScale {
   double low = 0, high = 1;
   bool logarithmic = false;
   double from = 0, to = 1;  ///< in the drawing
@@ -42,8 +42,8 @@ struct Scale {
   [[nodiscard]] bool has(double value) const { return std::isfinite(value) && (!logarithmic || value > 0); }
 };
 
-Scale scale_of(const ReportPanel& panel, const ReportColumn& column, std::size_t index, double from, double to) {
-  Scale scale{.logarithmic = column.logarithmic, .from = from, .to = to};
+DrawnScale scale_of(const ReportPanel& panel, const ReportColumn& column, std::size_t index, double from, double to) {
+  DrawnScale scale{.logarithmic = column.logarithmic, .from = from, .to = to};
   const bool is_shared = scale.has(column.low) && scale.has(column.high);
   double low = is_shared ? column.low : INFINITY, high = is_shared ? column.high : -INFINITY;
   const auto take = [&](bool infeasible, double least, double most) {
@@ -72,7 +72,7 @@ Scale scale_of(const ReportPanel& panel, const ReportColumn& column, std::size_t
 }
 
 /// Round values within a scale, four to nine.
-std::vector<double> ticks_of(const Scale& scale, bool whole = false) {
+std::vector<double> ticks_of(const DrawnScale& scale, bool whole = false) {
   std::vector<double> ticks;
   if (scale.logarithmic) {
     for (const std::vector<double>& steps : {std::vector<double>{1}, std::vector<double>{1, 2, 5}}) {  // [chosen] 1-2-5
@@ -112,7 +112,7 @@ std::string tick_text(const ReportColumn& column, double value) {
   return text.erase(last + 1, end - last - 1);
 }
 
-std::string axes(const Scale& x, const Scale& y, const ReportColumn& across, const ReportColumn& up) {
+std::string axes(const DrawnScale& x, const DrawnScale& y, const ReportColumn& across, const ReportColumn& up) {
   std::string out;
   for (const double tick : ticks_of(x, across.whole)) {
     out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/>\n", x.at(tick), kTop, kHeight - kBottom);
@@ -207,8 +207,8 @@ std::string legend(const ReportPanel& panel, bool stacked) {
 
 /// Points and joined lines. A point without one of the two stands at that axis's far edge.
 std::string points_svg(const ReportFigure& figure, const ReportPanel& panel) {
-  const Scale x = scale_of(panel, figure.columns[figure.x], figure.x, kLeft, kWidth - kRight);
-  const Scale y = scale_of(panel, figure.columns[figure.y], figure.y, kHeight - kBottom, kTop);
+  const DrawnScale x = scale_of(panel, figure.columns[figure.x], figure.x, kLeft, kWidth - kRight);
+  const DrawnScale y = scale_of(panel, figure.columns[figure.y], figure.y, kHeight - kBottom, kTop);
   std::string out = axes(x, y, figure.columns[figure.x], figure.columns[figure.y]);
   for (const ReportSeries& series : panel.series) {
     std::string path;
@@ -238,7 +238,7 @@ std::string bars_svg(const ReportFigure& figure, const ReportPanel& panel) {
     for (const ReportSeries& series : panel.series) sum += series.values[i][0];
     longest = std::max(longest, sum);
   }
-  const Scale x{.low = 0, .high = longest > 0 ? longest : 1, .from = kLeft + kLabels, .to = kWidth - kRight};
+  const DrawnScale x{.low = 0, .high = longest > 0 ? longest : 1, .from = kLeft + kLabels, .to = kWidth - kRight};
   std::string out;
   for (const double tick : ticks_of(x)) {
     out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}V{}\"/>\n", x.at(tick), kTop, kHeight - kBottom);
@@ -267,7 +267,7 @@ std::string bars_svg(const ReportFigure& figure, const ReportPanel& panel) {
 std::string parallel_svg(const ReportFigure& figure, const ReportPanel& panel) {
   constexpr double kRightOfAxes = 110;  // [chosen] room for the last axis's turned name
   std::string out;
-  std::vector<Scale> scales;
+  std::vector<DrawnScale> scales;
   const double step =
       (kWidth - kLeft - kRightOfAxes) / static_cast<double>(std::max<std::size_t>(figure.columns.size() - 1, 1));
   for (std::size_t c = 0; c < figure.columns.size(); ++c) {

@@ -58,7 +58,7 @@ std::string model_bytes(const Model& model) {
   return serialise(file, FileKind::model);
 }
 
-void require_version(const std::string& text) {
+void require_model_version(const std::string& text) {
   const auto version = parse_int(text);
   if (version && *version >= kOldestModelFormat && *version <= kModelFormatVersion) return;
   refuse(
@@ -68,7 +68,7 @@ void require_version(const std::string& text) {
 }
 
 Model parse_model(std::string_view bytes) {
-  TensorFile file = parse_tensor_file(bytes, FileKind::model, require_version);
+  TensorFile file = parse_tensor_file(bytes, FileKind::model, require_model_version);
   ModelText description = parse_model_text(file.text, static_cast<int>(parse_int(file.format_version).value_or(0)));
   std::vector<Weights> weights(description.architectures.size());
   for (auto& [name, tensor] : file.tensors) {

@@ -48,7 +48,7 @@ struct LayerFormula {
   double (*compute)(const Place&);
 };
 
-const std::vector<LayerFormula>& features() {
+const std::vector<LayerFormula>& layer_formulas() {
   static const std::vector<LayerFormula> table{
       {{"log2_m", "Rows of the product: output pixels or tokens, batch included."},
        [](const Place& p) { return log2_of(p.layer.m); }},
@@ -120,7 +120,7 @@ double most_handed_over_bytes(const std::vector<GemmLayer>& layers) {
 const std::vector<LayerFeature>& layer_features() {
   static const std::vector<LayerFeature> all_meanings = [] {
     std::vector<LayerFeature> meanings;
-    for (const LayerFormula& feature : features()) meanings.push_back(feature.meaning);
+    for (const LayerFormula& feature : layer_formulas()) meanings.push_back(feature.meaning);
     return meanings;
   }();
   return all_meanings;
@@ -129,7 +129,7 @@ const std::vector<LayerFeature>& layer_features() {
 std::size_t layer_feature_count(int version) {
   // Of each version.
   static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26};
-  HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == features().size());
+  HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == layer_formulas().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }
 
@@ -142,7 +142,7 @@ std::optional<int> layer_feature_version(std::int64_t count) {
 
 LayerTable layer_table(const std::vector<GemmLayer>& layers) {
   LayerTable table;
-  const std::size_t width = features().size();
+  const std::size_t width = layer_formulas().size();
   const double most = most_handed_over_bytes(layers);
   double earlier = 0, previous = 0, all = 0;
   for (const GemmLayer& layer : layers) all += weight_bytes(layer) * static_cast<double>(layer.repeat);
@@ -154,7 +154,7 @@ LayerTable layer_table(const std::vector<GemmLayer>& layers) {
                       .all_weight_bytes = all,
                       .last = &layer == &layers.back()};
     std::vector<double> row;
-    for (const LayerFormula& feature : features()) row.push_back(feature.compute(place));
+    for (const LayerFormula& feature : layer_formulas()) row.push_back(feature.compute(place));
     earlier += weight_bytes(layer) * static_cast<double>(layer.repeat);
     previous = layer.output_bytes;
     const auto last = table.features.end() - static_cast<std::ptrdiff_t>(table.rows() > 0 ? width : 0);

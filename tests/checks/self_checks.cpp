@@ -297,6 +297,29 @@ TEST(Types, OneNameForTwoTypesIsFound) {
   }
 }
 
+TEST(Types, OneNameInUnnamedNamespacesOfALayerIsFound) {
+  const auto found = [](const std::string& second, const std::string& file) {
+    const TemporaryFolder tree;
+    tree.write("src/a/a.cpp",
+               "namespace n {\nnamespace {\nstruct Row {};\nconstexpr int kMost = 3;\nconst std::string kWord{};\n"
+               "std::string text(const A& a, int n = 3) { return f(a); }\n}\n}\n");
+    tree.write(file, "namespace n {\nnamespace {\n" + second + "\n}\n}\n");
+    return check_types(tree.path());
+  };
+  for (const char* other : {"class Row { int x; };", "constexpr std::size_t kMost = f(3);", "constexpr A kMost{3};",
+                            "auto text(const A& other, int) {}"}) {
+    SCOPED_TRACE(other);
+    expect_one(found(other, "src/a/b.cpp"), "src/a/b.cpp", 3, "(unnamed)");
+    EXPECT_TRUE(found(other, "src/b/b.cpp").empty()) << "another layer";
+  }
+  for (const char* other :
+       {"struct Row;", "std::string text(const A& a, int n);", "auto text(A a, int n) {}",
+        "void g() { int kMost = 3; f(text(a, kMost)); }", "int kLeast = kMost;", "using Row = B::Row;"}) {
+    SCOPED_TRACE(other);
+    EXPECT_TRUE(found(other, "src/a/b.cpp").empty());
+  }
+}
+
 TEST(Functions, BracesThatDoNotPairAreFound) {
   expect_one(functions_of("int x;\n}\n"), "src/a/a.cpp", 2, "not open");
   expect_one(functions_of("int x;\nvoid f() {\n"), "src/a/a.cpp", 2, "never closed");

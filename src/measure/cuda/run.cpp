@@ -14,7 +14,7 @@
 namespace hindsight::measure {
 namespace {
 
-constexpr std::int64_t kSeed = 20260131;  // [chosen] any; stored with the session
+constexpr std::int64_t kSessionSeed = 20260131;  // [chosen] any; stored with the session
 
 std::string toolkit_name() {
   return "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
@@ -84,7 +84,7 @@ Session describe(int device, const RunOptions& options, Board* board, const std:
     session.power_limit_w = board->power_limit_w().value_or(kUnknown);
     session.default_power_limit_w = board->default_power_limit_w().value_or(kUnknown);
   }
-  session.seed = kSeed;
+  session.seed = kSessionSeed;
   return session;
 }
 
@@ -142,8 +142,9 @@ class Runner {
     }
     const SustainedOptions sustained{.settle_s = options.settle_s, .window_s = options.window_s};
     context_ = std::make_unique<DeviceContext>(DeviceContext{session_, board_.get(), *stream_, sustained});
-    gemms_ = std::make_unique<GemmBench>(static_cast<double>(session_.l2_bytes), static_cast<std::uint64_t>(kSeed),
-                                         sustained, cublaslt_.get(), board_.get(), *stream_);
+    gemms_ =
+        std::make_unique<GemmBench>(static_cast<double>(session_.l2_bytes), static_cast<std::uint64_t>(kSessionSeed),
+                                    sustained, cublaslt_.get(), board_.get(), *stream_);
   }
   [[nodiscard]] const Session& session() const { return session_; }
   [[nodiscard]] const DeviceContext& context() const { return *context_; }

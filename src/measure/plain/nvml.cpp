@@ -34,7 +34,7 @@ struct Functions {
 };
 
 template <class Function>
-bool load(void* library, const char* name, Function*& function) {
+bool load_symbol(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));
   return function != nullptr;
 }
@@ -97,18 +97,19 @@ class NvmlBoard final : public Board {
 
 /// Loads what there is; only the functions without which nothing can be read are required.
 bool load_functions(void* library, Functions& nvml) {
-  load(library, "nvmlSystemGetDriverVersion", nvml.driver_version);
-  load(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
-  load(library, "nvmlDeviceGetClockInfo", nvml.clock);
-  load(library, "nvmlDeviceGetMaxClockInfo", nvml.max_clock);
-  load(library, "nvmlDeviceGetTemperature", nvml.temperature);
-  if (!load(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml.throttle_reasons)) {
-    load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);  // its name before driver 535
+  load_symbol(library, "nvmlSystemGetDriverVersion", nvml.driver_version);
+  load_symbol(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
+  load_symbol(library, "nvmlDeviceGetClockInfo", nvml.clock);
+  load_symbol(library, "nvmlDeviceGetMaxClockInfo", nvml.max_clock);
+  load_symbol(library, "nvmlDeviceGetTemperature", nvml.temperature);
+  if (!load_symbol(library, "nvmlDeviceGetCurrentClocksEventReasons", nvml.throttle_reasons)) {
+    load_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons",
+                nvml.throttle_reasons);  // its name before driver 535
   }
-  load(library, "nvmlDeviceGetEnforcedPowerLimit", nvml.power_limit);
-  load(library, "nvmlDeviceGetPowerManagementDefaultLimit", nvml.default_power_limit);
-  return load(library, "nvmlInit_v2", nvml.init) && load(library, "nvmlShutdown", nvml.shutdown) &&
-         load(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.handle);
+  load_symbol(library, "nvmlDeviceGetEnforcedPowerLimit", nvml.power_limit);
+  load_symbol(library, "nvmlDeviceGetPowerManagementDefaultLimit", nvml.default_power_limit);
+  return load_symbol(library, "nvmlInit_v2", nvml.init) && load_symbol(library, "nvmlShutdown", nvml.shutdown) &&
+         load_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml.handle);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ constexpr Bounds kTokens{.most_macs = 2e13, .most_weight_bytes = 1.2e10};
 /// does a learner see at which layer a memory is full. Of longer ones like layers are always one line.
 constexpr int kOneByOnePercent = 50;
 constexpr std::size_t kMostOneByOne = 64;
-constexpr std::int64_t kLargestBatch = 64;  ///< [chosen] beyond, only m grows
+constexpr std::int64_t kLargestDrawnBatch = 64;  ///< [chosen] beyond, only m grows
 
 struct Maker {
   Blueprint (*draw)(Draw&);
@@ -173,7 +173,7 @@ Network synthetic_network(std::uint64_t seed, std::uint64_t index) {
       fmt::format("synthetic networks, generator version {}, seed {}, network {}", kSyntheticVersion, seed, index);
   Draw draw(stream_of(seed, index, "layers"));
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    const std::int64_t batch = draw.chance(maker.batched_percent) ? draw.power_of_two(2, kLargestBatch) : 1;
+    const std::int64_t batch = draw.chance(maker.batched_percent) ? draw.power_of_two(2, kLargestDrawnBatch) : 1;
     Blueprint blueprint = maker.draw(draw);
     const bool one_by_one = draw.chance(kOneByOnePercent) && blueprint.layers.size() <= kMostOneByOne;
     Network network(name_of(seed, index), blueprint.what, source, false, batch,
