@@ -131,7 +131,10 @@ TEST_F(ImportedLog, ShowsTheBestByItsOwnObjective) {
   EXPECT_THAT(hindsight({"log", "show", log()}).out,
               AllOf(HasSubstr("best by cost_ms"), Not(HasSubstr("no feasible design"))));
   EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by cost_ms"));
-  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "latency_s"}).out, HasSubstr("best by latency_s"));
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by cost_ms, smallest first"));
+  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "latency_s"}).out,
+              AllOf(HasSubstr("best by latency_s\n"), HasSubstr("no feasible row has latency_s. Others (--metric): "),
+                    HasSubstr("cost_ms")));
 }
 
 TEST_F(ImportedLog, InferWithoutAnObjectiveNamesWhatLooksLikeResults) {
