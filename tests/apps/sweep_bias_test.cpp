@@ -153,6 +153,24 @@ TEST_F(SweepBias, KeepsTheWorseHalf) {
   EXPECT_THAT(text.out, HasSubstr(" left out, "));
 }
 
+TEST_F(SweepBias, AWholeSampleDoesNotGrow) {
+  for (const std::vector<std::string>& kind :
+       {std::vector<std::string>{"--keep", "random:0.5"}, std::vector<std::string>{"--sampler", "lhs"}}) {
+    const std::string log = kind[1] == "lhs" ? "l.sqlite" : "k.sqlite";
+    const auto with = [&](const std::string& samples, const std::vector<std::string>& more = {}) {
+      std::vector<std::string> options{"--samples", samples};
+      options.insert(options.end(), kind.begin(), kind.end());
+      options.insert(options.end(), more.begin(), more.end());
+      return sweep(log, options);
+    };
+    ASSERT_EQ(with("30").exit_code, 0);
+    expect_one_line_error(with("40"), 2, "is this sweep with --samples 30");
+    EXPECT_EQ(with("30").exit_code, 0);
+    EXPECT_EQ(with("40", {"--seed", "2"}).exit_code, 0);
+    EXPECT_EQ(sweep(log, {"--samples", "40"}).exit_code, 0) << "another sweep";
+  }
+}
+
 TEST_F(SweepBias, SaysWhatKeepNeeds) {
   expect_one_line_error(sweep("a.sqlite", {"--samples", "5", "--keep", "worst:0.5"}), 2, "needs --objective METRIC");
   expect_one_line_error(sweep("a.sqlite", {"--samples", "5", "--keep", "worst:1.5", "--objective", "latency_s"}), 2,
