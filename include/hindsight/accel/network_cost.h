@@ -17,23 +17,23 @@
 
 namespace hindsight::accel {
 
-/// The chip's rates and capacities that every layer uses.
+/// The chip's rates and capacities that every layer uses, in operands as all that the mapper counts.
 struct ChipRates {
   WorkingMemory working;
   ResidentMemory resident;
-  double dram_bytes_per_cycle = 0;
+  double dram_operands_per_cycle = 0;
   double dram_latency_cycles = 0;
-  double granule_bytes = kDmaGranuleBytes;
+  double granule_operands = kDmaGranuleBytes;
 };
 
 [[nodiscard]] constexpr ChipRates chip_rates(const AcceleratorConfig& config) {
   const double cycles_per_second = config.clock_hz();
   return {.working = working_memory(config),
           .resident = resident_memory(config),
-          .dram_bytes_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency / cycles_per_second /
-                                  config.operand_bytes(),
+          .dram_operands_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency /
+                                     cycles_per_second / config.operand_bytes(),
           .dram_latency_cycles = kDramLatencyNs * units::kNano * cycles_per_second,
-          .granule_bytes = kDmaGranuleBytes / config.operand_bytes()};
+          .granule_operands = kDmaGranuleBytes / config.operand_bytes()};
 }
 
 /// Share of a layer's weights that stays on chip: parameters are cached in execution order until the space is full.
@@ -97,8 +97,8 @@ struct ChipRates {
 [[nodiscard]] constexpr double granule_cycles(const Traffic& traffic, const ChipRates& rates) {
   const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
   return bandwidth_cycles(
-      std::min(read_bytes, rates.granule_bytes) + std::min(traffic.dram_write_output_bytes, rates.granule_bytes),
-      rates.dram_bytes_per_cycle);
+      std::min(read_bytes, rates.granule_operands) + std::min(traffic.dram_write_output_bytes, rates.granule_operands),
+      rates.dram_operands_per_cycle);
 }
 
 /// Cycles of filling the grid before the first tile and of draining it after the last.
@@ -317,7 +317,7 @@ struct LayerCost {
                                              const ChipRates& rates) {
   const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
                                                  residency.weights_on_chip_frac(), rates.resident);
-  const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
+  const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_operands_per_cycle);
   const Mapping mapping = best_mapping(layer, chip.config, rates.working, residency,
                                        dram_beyond_granules(dram_cycles, dram_traffic, rates));
   if (!mapping.found) return {.no_mapping = no_mapping_violation(mapping, 0, chip.config)};
@@ -373,7 +373,8 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   const double beyond = totals.instructions - chip.config.instruction_memory_entries;
   if (!chip.config.rules.program_loops || beyond <= 0) return;
   totals.program_bytes = beyond * kInstructionBytes;
-  const double cycles = bandwidth_cycles(totals.program_bytes, rates.dram_bytes_per_cycle);
+  const double cycles =
+      bandwidth_cycles(totals.program_bytes / chip.config.operand_bytes(), rates.dram_operands_per_cycle);
   totals.latency_cycles += cycles;
   totals.energy.dram_j += units::kPico * totals.program_bytes * chip.event.dram_pj_per_byte;
   totals.energy.leakage_j += chip.idle_w * cycles / chip.config.clock_hz();
