@@ -43,7 +43,7 @@ struct CheckOptions {
   std::string workloads;
   std::string gpus = "l4,rtx-4090,l40s,h100-sxm5,h200";
   std::string calibrations;
-  std::string technology;  ///< empty: that of the space
+  std::string technology;  ///< empty: that of the space, or of the chip
   std::int64_t top = 1;
   bool json = false;
 };
@@ -52,7 +52,8 @@ struct CheckOptions {
 struct Candidate {
   std::string name;
   accel::AcceleratorConfig config;
-  std::string technology = {};  ///< of its log or its space; empty: nothing says
+  std::string technology = {};      ///< of its log, its space or its chip; empty: nothing says
+  std::string why_technology = {};  ///< of a reference chip
   std::optional<std::int64_t> rank = {};
   std::optional<std::int64_t> proposal_id = {};
   std::optional<std::string> earlier_verdict = {};
@@ -147,8 +148,8 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
     return {
         {.name = options.design, .config = configuration_of(space, options.design), .technology = space.technology()}};
   }
-  const accel::ReferenceChip chip = reference_chip(options.design);
-  return {{.name = chip.name, .config = chip.config}};
+  const auto [chip, why] = asked_chip(options.design, options.technology);
+  return {{.name = chip.name, .config = chip.config, .technology = chip.technology, .why_technology = why}};
 }
 
 std::vector<Candidate> candidates(const CheckOptions& options) {
@@ -264,7 +265,7 @@ int run(const CheckOptions& options, const Session& session) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }
   Judge judge(options.gpus, options.calibrations);
-  report::GpuCheckReport report{.technology = technology.name};
+  report::GpuCheckReport report{.technology = technology.name, .why_technology = designs.front().why_technology};
   for (const Candidate& candidate : designs) {
     report.designs.push_back({.design = candidate.name,
                               .rank = candidate.rank,
@@ -275,7 +276,9 @@ int run(const CheckOptions& options, const Session& session) {
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });
-  if (!options.json && !session.dry_run && any) suggest_next(options, technology.name);
+  if (!options.json && !session.dry_run && any) {
+    suggest_next(options, options.technology.empty() ? technology.name : options.technology);
+  }
   return any ? 0 : exit_code(ErrorKind::no_feasible);
 }
 

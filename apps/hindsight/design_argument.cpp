@@ -61,9 +61,10 @@ accel::Technology technology_for(const std::string& asked, const std::string& ow
   try {
     return accel::load_technology(foreign_name(own, "its name", "Which technology is it?"));
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("the design's own technology, of its log or space, cannot be read: {} Name "
-                                          "its file, or another, with --technology",
-                                          error.what()));
+    throw Error(error.kind(),
+                fmt::format("the design's own technology, of its log, space or chip, cannot be read: {} Name "
+                            "its file, or another, with --technology",
+                            error.what()));
   }
 }
 
@@ -76,6 +77,20 @@ accel::ReferenceChip reference_chip(const std::string& name) {
     while (problem.ends_with('.')) problem.pop_back();
     throw Error(error.kind(), problem + ". A short id needs the log of its design, which must be there: --log FILE");
   }
+}
+
+AskedChip asked_chip(const std::string& name, const std::string& technology) {
+  AskedChip asked{.chip = reference_chip(name)};
+  accel::Cooling& cooling = asked.chip.config.cooling;
+  if (technology.empty()) {
+    asked.why = asked.chip.technology.empty() ? "the default" : "the chip's node";
+  } else if (const std::optional<accel::Cooling> named = accel::named_cooling(technology)) {
+    if (cooling != accel::Cooling::as_technology && cooling != *named) {
+      asked.why = fmt::format("{}, not the chip's own {}", accel::to_string(*named), accel::to_string(cooling));
+    }
+    cooling = *named;
+  }
+  return asked;
 }
 
 namespace {

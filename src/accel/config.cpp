@@ -253,16 +253,34 @@ Enum named(const ConfigNode& node, const std::string& field, const EnumNames<Enu
                         did_you_mean(name, names_in(table))));
 }
 
+/// Of a chip's file: a technology that ships. A cooling class is said once, there or by `cooling`.
+std::string nearest_technology(const ConfigNode& root) {
+  std::string technology = root.get_string("technology", "");
+  if (technology.find('/') != std::string::npos || technology.ends_with(".yaml") || technology.ends_with(".yml")) {
+    root.at("technology")
+        .fail(fmt::format("'{}' names a file, and a chip opens none. Name a technology that ships, e.g. 7nm-silicon, "
+                          "or name none here and the file with --technology",
+                          printable(technology)));
+  }
+  if (technology.find('@') != std::string::npos && root.at("config").has("cooling")) {
+    root.at("technology")
+        .fail(fmt::format("'{}' names a cooling class, and so does cooling. Keep one of them.", printable(technology)));
+  }
+  return technology;
+}
+
 }  // namespace
 
 ReferenceChip load_reference_chip(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "configs/designs", "reference chip"));
-  root.require_only_keys({"name", "description", "source", "config", "published_area_mm2", "published_peak_tera_ops"});
+  root.require_only_keys(
+      {"name", "description", "source", "technology", "config", "published_area_mm2", "published_peak_tera_ops"});
 
   ReferenceChip chip;
   chip.name = root.at("name").as_name();
   chip.description = root.at("description").as_string();
   chip.source = root.at("source").as_string();
+  chip.technology = nearest_technology(root);
   chip.published_area_mm2 = root.get_double("published_area_mm2", 0, kNonNegative);
   chip.published_peak_tera_ops = root.get_double("published_peak_tera_ops", 0, kNonNegative);
 

@@ -23,7 +23,8 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
                  fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",
                              config.peak_ops_per_s() / units::kTera, shortest(config.clock_mhz),
                              accel::to_string(config.dram_type), shortest(config.dram_bandwidth_gb_per_s),
-                             design.technology->name, design.chip.area.total_mm2(), design.chip.peak_power_w),
+                             with_reason(design.technology->name, design.why_technology), design.chip.area.total_mm2(),
+                             design.chip.peak_power_w),
                  columns, 7);
   return out;
 }

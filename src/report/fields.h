@@ -44,6 +44,8 @@ struct WorkloadReasons {
 
 /// "dram_read_weight_bytes" -> "dram read weight": the name for a person, its unit suffix left to the column.
 [[nodiscard]] std::string label(std::string_view field);
+/// "7nm-silicon (the chip's node)"; the name alone without a reason.
+[[nodiscard]] std::string with_reason(std::string_view name, std::string_view why);
 /// A share as "12.3 %".
 [[nodiscard]] std::string percent(double fraction);
 /// `prefix` and `text`, broken at blanks into lines of at most `columns` cells (`columns` <= 0: one line); lines

@@ -219,7 +219,7 @@ std::string notes(const GpuCheckReport& report, int columns) {
   }
   say("note: ", fmt::format("accelerator: chip and DRAM at {}; GPU: whole board. '@5nm': logic and SRAM scaled to the "
                             "GPUs' node class, DRAM and its PHY as they are",
-                            report.technology));
+                            with_reason(report.technology, report.why_technology)));
   return out;
 }
 

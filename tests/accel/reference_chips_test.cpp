@@ -9,6 +9,7 @@
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/nearest_design.h"
+#include "hindsight/accel/silicon_chips.h"
 #include "hindsight/core/files.h"
 #include "hindsight/workload/network.h"
 
@@ -55,6 +56,18 @@ TEST(ReferenceChipTest, ServersPassTheChecksOfTheHardwareAtTheirNode) {
     const ChipFacts chip = chip_facts(load_reference_chip(name).config, load_technology(technology));
     EXPECT_TRUE(chip.violations.view().empty()) << name << ": " << code(chip.violations.items[0].reason);
   }
+}
+
+TEST(ReferenceChipTest, ChipsNameTheNodeThatTheirFiguresAreComparedAt) {
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    EXPECT_EQ(load_reference_chip(figure.design).technology, figure.technology) << figure.design;
+  }
+  for (const std::string& name : list_data_files("configs/designs")) {
+    const std::string technology = load_reference_chip(name).technology;
+    if (technology.empty()) continue;
+    EXPECT_FALSE(load_technology(technology).is_version_1()) << name;
+  }
+  EXPECT_EQ(load_reference_chip("edge_tpu_v1").technology, "") << "nobody published its node";
 }
 
 TEST(ReferenceChipTest, MemoryThatWouldPassIsAWholeNumberAndPasses) {
@@ -164,6 +177,18 @@ TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {
 TEST(ReferenceChipErrorTest, UnknownDramTypeOffersTheNearest) {
   const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "dram_type: lpddr4", "dram_type: lpddr9");
   expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "lpddr9", "lpddr4"});
+}
+
+TEST(ReferenceChipErrorTest, ATechnologyIsNoFileAndNamesACoolingClassOnce) {
+  for (const char* name : {"../mine", "mine.yaml", "mine.yml"}) {
+    const EditedYaml file("configs/designs/tpu_v4i.yaml", "technology: 7nm-silicon",
+                          std::string("technology: ") + name);
+    expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", name, "--technology"});
+  }
+  const EditedYaml twice("configs/designs/tpu_v4i.yaml", "technology: 7nm-silicon", "technology: 7nm-silicon@card");
+  expect_usage_error([&] { (void)load_reference_chip(twice.path()); }, {"edited.yaml:", "7nm-silicon@card", "cooling"});
+  const EditedYaml once("configs/designs/gemmini_16.yaml", "technology: 16nm-silicon", "technology: 16nm-silicon@card");
+  EXPECT_EQ(load_reference_chip(once.path()).technology, "16nm-silicon@card");
 }
 
 TEST(ReferenceChipErrorTest, MissingKeyIsNamed) {

@@ -445,6 +445,9 @@ TEST(SiliconModel, AClassMayBeNamedWithTheTechnology) {
   refused("22nm@air", {"22nm-silicon"});
   EXPECT_EQ(evaluator_definition(load_technology("16nm-silicon@passive")), evaluator_definition(silicon()));
   refused("16nm-silicon@", {"16nm-silicon@"});
+  EXPECT_EQ(named_cooling("16nm-silicon@air"), Cooling::air);
+  EXPECT_EQ(named_cooling("16nm-silicon"), std::nullopt);
+  hindsight::test::expect_usage_error([] { (void)named_cooling("16nm-silicon@ari"); }, {"ari", "air"});
 }
 
 TEST(SiliconModel, MoreOfAnythingIsNeverSlower) {

@@ -157,6 +157,7 @@ struct ReferenceChip {
   std::string name;
   std::string description;
   std::string source;
+  std::string technology = {};  ///< name of the one that is nearest to its node; empty: its file names none
   AcceleratorConfig config;
   double published_area_mm2 = 0;       ///< 0 = not published
   double published_peak_tera_ops = 0;  ///< 0 = not published
