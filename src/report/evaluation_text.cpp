@@ -152,7 +152,7 @@ std::string traffic_text(const accel::Traffic& traffic, int columns) {
   return table.render(columns);
 }
 
-std::string network_explanation(const EvaluatedNetwork& result, int columns) {
+std::string network_explanation(const EvaluatedNetwork& result, const accel::ChipFacts& chip, int columns) {
   const workload::Network& network = *result.network;
   std::string out = "\n" + wrapped("",
                                    fmt::format("workload {} (batch {}): {} MACs, {} of weights, {} layers",
@@ -162,8 +162,8 @@ std::string network_explanation(const EvaluatedNetwork& result, int columns) {
   out += layers_text(result, columns);
   if (!result.evaluation.feasible()) return out;
   const accel::Metrics& metrics = *result.evaluation.metrics;
-  out +=
-      "\n" + shares_text("energy by component", "energy_j", fields(metrics.energy), metrics.energy.total_j(), columns);
+  out += "\n" + shares_text("energy by component", "energy_j", fields(metrics.energy, chip), metrics.energy.total_j(),
+                            columns);
   out += "\n" + traffic_text(metrics.traffic, columns);
   return out;
 }
@@ -177,7 +177,7 @@ std::string summary_text(const EvaluatedDesign& design, int columns) {
 std::string explanation_text(const EvaluatedDesign& design, int columns) {
   std::string out = header_text(design, columns) + "\n";
   out += shares_text("area by component", "area_mm2", fields(design.chip.area), design.chip.area.total_mm2(), columns);
-  for (const EvaluatedNetwork& result : design.networks) out += network_explanation(result, columns);
+  for (const EvaluatedNetwork& result : design.networks) out += network_explanation(result, design.chip, columns);
   return out + "\n" + networks_text(design, columns) + violations_text(design, columns);
 }
 

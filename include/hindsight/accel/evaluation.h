@@ -91,7 +91,7 @@ struct EnergyBreakdown {
   double shared_memory_j = 0;
   double vector_j = 0;  ///< of the vector units' operations
   double dram_j = 0;
-  double leakage_j = 0;  ///< with all else that flows whether the chip works or not, ChipFacts::idle_w
+  double leakage_j = 0;  ///< with all else that flows whether the chip works or not, ChipFacts::idle_w; reports part it
   [[nodiscard]] constexpr double total_j() const;
   /// Adds `factor` times every component.
   constexpr void add_scaled(const EnergyBreakdown& other, double factor);
