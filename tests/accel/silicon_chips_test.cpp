@@ -398,6 +398,28 @@ TEST(SiliconModel, AProgramLongerThanItsMemoryStreams) {
   }
 }
 
+TEST(SiliconModel, ALayersConstantsAreSaidToHaveHalfOfTheMemory) {
+  workload::GemmLayer layer{.m = 1, .n = 3200, .k = 64};
+  layer.macs = 3200.0 * 64;
+  layer.weight_bytes = 3200.0 * 64;
+  layer.input_bytes = 64;
+  layer.output_bytes = 3200;
+  AcceleratorConfig config = edge_chip();
+  config.parameter_memory_entries = 256;  // 128 of a layer, and the fewest of a PE are 3200 / 16
+  const Evaluation evaluation =
+      evaluate(unchecked_chip_facts(config, silicon()), std::vector{layer}, Depth::all_checks);
+  ASSERT_EQ(evaluation.violations.count, 1U);
+  const Violation& violation = evaluation.violations.items[0];
+  EXPECT_EQ(violation.value, 400);
+  EXPECT_EQ(violation.limit, 256);
+  EXPECT_EQ(
+      message(violation, "logits"),
+      "layer logits: a PE keeps 200 channel constants in half of its parameter memory: 400 entries, there are 256; "
+      "parameter_memory_entries = 400 would pass (a number: the design is of no space with values to choose from)");
+  config.parameter_memory_entries = 400;
+  EXPECT_TRUE(evaluate(unchecked_chip_facts(config, silicon()), std::vector{layer}, Depth::all_checks).feasible());
+}
+
 TEST(SiliconModel, AHotChipGetsWhiteSpaceAndNoMemoryHelpsIt) {
   AcceleratorConfig config = edge_chip();
   config.compute_lanes = 32;

@@ -28,7 +28,7 @@ enum class Reason : std::uint8_t {
   power_density,       ///< peak power per area of the PE array is above what passive cooling removes
   reticle,             ///< the die is larger than one exposure field
   no_mapping,          ///< for one layer no mapping fits the PE and core memories
-  parameter_memory,    ///< per-channel constants of two consecutive layers do not fit
+  parameter_memory,    ///< per-channel constants of two consecutive layers (version 2: of a layer in half) do not fit
   instruction_memory,  ///< the compiled program is longer than the instruction memory
   cooling,             ///< the chip's peak power is above what its cooling class removes
   clock,               ///< the clock is faster than the node's multipliers and SRAM banks
@@ -52,6 +52,7 @@ struct Violation {
   std::optional<double> nearest_passing = std::nullopt;
   const char* parameter = "";  ///< static storage
   bool of_space = false;       ///< nearest_passing is one of the values that the design's space has: see name_levels()
+  bool halved = false;  ///< value and limit are of a memory of which a layer has half: parameter_memory, version 2
 };
 /// One sentence: offending quantity, limit, and the nearest value that would pass.
 [[nodiscard]] std::string message(const Violation& violation, std::string_view layer_name);

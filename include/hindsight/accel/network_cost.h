@@ -201,7 +201,7 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
   return mapping.pe_memory_cycles >= steady ? Bound::pe_memory : Bound::core_memory;
 }
 
-/// Constants of a layer and of the one behind it, half of the memory each.
+/// Constants of a layer, and as much room for those of the one behind it.
 [[nodiscard]] constexpr Violation halved_constants_violation(const Mapping& mapping, std::int32_t layer,
                                                              const AcceleratorConfig& config) {
   return {.reason = Reason::parameter_memory,
@@ -209,7 +209,8 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
           .value = 2.0 * mapping.needed_channels,
           .limit = config.parameter_memory_entries,
           .nearest_passing = 2.0 * mapping.needed_channels,
-          .parameter = "parameter_memory_entries"};
+          .parameter = "parameter_memory_entries",
+          .halved = true};
 }
 
 /// Why a layer has no mapping.
