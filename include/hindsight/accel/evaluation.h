@@ -15,6 +15,7 @@
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/workload/layer.h"
+#include "hindsight/workload/network.h"
 
 namespace hindsight::accel {
 
@@ -32,7 +33,7 @@ enum class Reason : std::uint8_t {
   instruction_memory,  ///< the compiled program is longer than the instruction memory
   cooling,             ///< the chip's peak power is above what its cooling class removes
   clock,               ///< the clock is faster than the node's multipliers and SRAM banks
-  dram_capacity,       ///< the DRAM's devices hold less than the network's weights, keys and values
+  dram_capacity,       ///< the DRAM's devices hold less than the network's parameters, keys and values
 };
 inline constexpr std::size_t kReasonCount = 11;
 /// "accumulators", "sram_bandwidth", ...
@@ -277,8 +278,12 @@ enum class Depth : std::uint8_t {
 
 /// Evaluates a network. Pure, no allocation. `layers` in execution order; `details`, when not empty, must have
 /// as many elements as `layers` and receives every layer's mapping and costs, of an infeasible design too (a layer
-/// without a mapping keeps its initial value).
+/// without a mapping keeps its initial value). `other_parameters`: those of the network that no layer reads, such as
+/// embeddings and the experts that a token does not ask, which its DRAM has to hold all the same.
 [[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
+                                  std::span<LayerResult> details = {}, double other_parameters = 0);
+/// The layers and the other parameters of a network.
+[[nodiscard]] Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,
                                   std::span<LayerResult> details = {});
 
 }  // namespace hindsight::accel

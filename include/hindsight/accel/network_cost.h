@@ -285,7 +285,7 @@ struct NetworkCost {
   double macs = 0;            ///< of the layers that have a mapping
   double weight_bytes = 0;    ///< parameters of all layers
   double cached_bytes = 0;    ///< those of them that stay on chip
-  double stored_bytes = 0;    ///< weights, and keys and values of attention, which DRAM holds
+  double stored_bytes = 0;    ///< what DRAM holds: weights, other parameters, and keys and values of attention
   double last_constants = 0;  ///< channel constants per PE of the layer before
   double most_constants = 0;  ///< of any layer
 };
@@ -426,11 +426,13 @@ template <class ShapeOf>
 }
 
 /// Sums the layers shape_of(i), i < count, in order; cost_of(i, residency) is the LayerCost of one where its operands
-/// live, and see(i, cost) looks at it.
+/// live, and see(i, cost) looks at it. `other_parameters` are those that no layer reads, see evaluate().
 template <class ShapeOf, class CostOf, class See>
 [[nodiscard]] constexpr NetworkCost sum_layers(const ChipFacts& chip, const ChipRates& rates, std::size_t count,
-                                               const ShapeOf& shape_of, const CostOf& cost_of, const See& see) {
+                                               const ShapeOf& shape_of, const CostOf& cost_of, const See& see,
+                                               double other_parameters) {
   NetworkCost cost;
+  cost.stored_bytes = other_parameters * chip.config.operand_bytes();
   const ResidentMemory resident = resident_for(chip.config, rates.resident, count, shape_of);
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < count; ++i) {
@@ -450,9 +452,9 @@ template <class ShapeOf, class CostOf, class See>
   return cost;
 }
 
-/// `details` as in evaluate().
+/// `details` and `other_parameters` as in evaluate().
 [[nodiscard]] constexpr NetworkCost network_cost(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                 std::span<LayerResult> details) {
+                                                 std::span<LayerResult> details, double other_parameters = 0) {
   const ChipRates rates = chip_rates(chip.config);
   return sum_layers(
       chip, rates, layers.size(), [&](std::size_t i) { return layer_shape(layers, i); },
@@ -461,7 +463,8 @@ template <class ShapeOf, class CostOf, class See>
       },
       [&](std::size_t i, const LayerCost& one) {
         if (!details.empty() && one.found) details[i] = one.result;
-      });
+      },
+      other_parameters);
 }
 
 /// What is known of a chip before any network: area, peak power, and the hardware's violations.
@@ -484,9 +487,10 @@ template <class ShapeOf, class CostOf, class See>
 
 /// The loop behind `evaluate`, without its contract check.
 [[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                   Depth depth, std::span<LayerResult> details) {
+                                                   Depth depth, std::span<LayerResult> details,
+                                                   double other_parameters = 0) {
   if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return hardware_evaluation(chip);
-  return network_evaluation(chip, network_cost(chip, layers, details));
+  return network_evaluation(chip, network_cost(chip, layers, details, other_parameters));
 }
 
 }  // namespace hindsight::accel

@@ -56,7 +56,7 @@ double cells_mm2(const AreaBreakdown& area) {
 /// What a workload costs on a chip, its layers in `details`; nothing when the compiler finds no way.
 std::optional<Metrics> costs(const ChipFacts& chip, const workload::Network& network,
                              std::span<LayerResult> details = {}) {
-  return evaluate(chip, network.gemms(), Depth::all_checks, details).metrics;
+  return evaluate(chip, network, Depth::all_checks, details).metrics;
 }
 
 /// Equation: sum over layers of max(0, weights' DRAM cycles - computing) over the sum of the larger of both.
