@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/accel/metrics.h"
+#include "hindsight/check/experts.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/evaluation.h"
@@ -87,11 +88,21 @@ Json layer_json(const accel::LayerResult& layer, const workload::Network& networ
   return json;
 }
 
+/// Codes of what the figures of a feasible network take for granted, as check::estimates() has them.
+Json taken_for_granted(const EvaluatedNetwork& result) {
+  Json codes = Json::array();
+  const workload::Network& network = *result.network;
+  const bool more = check::asks_more_experts(network, network.batch());
+  if (result.evaluation.feasible() && more) codes.push_back(check::kExpertsOfOneToken);
+  return codes;
+}
+
 Json network_json(const EvaluatedNetwork& result, const accel::ChipFacts& chip) {
   const workload::Network& network = *result.network;
   const accel::Evaluation& evaluation = result.evaluation;
   Json json{{"workload", network.name()}, {"batch", network.batch()}, {"feasible", evaluation.feasible()}};
   if (evaluation.feasible()) json["metrics"] = metrics_json(evaluation, chip);
+  json["estimates"] = taken_for_granted(result);
   json["violations"] = Json::array();
   for (const accel::Violation& violation : evaluation.violations.view()) {
     json["violations"].push_back(violation_json(violation, network));

@@ -1,6 +1,7 @@
 /// Evaluations as text: the short table and the full explanation.
 #include <fmt/format.h>
 
+#include "hindsight/check/experts.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -40,6 +41,18 @@ std::string violations_text(const EvaluatedDesign& design, int columns) {
                                  accel::message(violation, layer_name(result, violation.layer))),
                      columns, kIndent);
     }
+  }
+  return out;
+}
+
+/// What figures of feasible networks take for granted.
+std::string estimates_text(const EvaluatedDesign& design, int columns) {
+  std::string out;
+  const auto say = [&](const std::string& text) { out += wrapped("estimate: ", text, columns, kIndent); };
+  for (const EvaluatedNetwork& result : design.networks) {
+    if (!result.evaluation.feasible()) continue;
+    const workload::Network& network = *result.network;
+    if (check::asks_more_experts(network, network.batch())) say(check::more_experts_sentence(network.name()));
   }
   return out;
 }
@@ -171,14 +184,16 @@ std::string network_explanation(const EvaluatedNetwork& result, const accel::Chi
 }  // namespace
 
 std::string summary_text(const EvaluatedDesign& design, int columns) {
-  return header_text(design, columns) + "\n" + networks_text(design, columns) + violations_text(design, columns);
+  return header_text(design, columns) + "\n" + networks_text(design, columns) + estimates_text(design, columns) +
+         violations_text(design, columns);
 }
 
 std::string explanation_text(const EvaluatedDesign& design, int columns) {
   std::string out = header_text(design, columns) + "\n";
   out += shares_text("area by component", "area_mm2", fields(design.chip.area), design.chip.area.total_mm2(), columns);
   for (const EvaluatedNetwork& result : design.networks) out += network_explanation(result, design.chip, columns);
-  return out + "\n" + networks_text(design, columns) + violations_text(design, columns);
+  return out + "\n" + networks_text(design, columns) + estimates_text(design, columns) +
+         violations_text(design, columns);
 }
 
 }  // namespace hindsight::report
