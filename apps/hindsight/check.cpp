@@ -300,6 +300,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_flag("--json", options->json, "Everything, as JSON");
   add_dry_run(*verb, session);
   verb->footer(
+      "A batch with '=' is the largest that takes no longer than the design.\n"
       "Exit code 3 when no design can run its workloads.\n"
       "Example: hindsight check --design coral_edge_tpu --workload mobilenet_v2 --gpu l4,h200");
   verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });

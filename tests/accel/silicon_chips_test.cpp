@@ -194,11 +194,51 @@ TEST(SiliconChips, PublishedDiesAreThoseOfServersThatNothingIsFittedTo) {
   fitted.fitted = bound.at_most = true;
   fitted.published = bound.published = block.published = 1e6;
   block.design = "nvdla_64";  // of a larger chip: it has no interfaces
-  const PublishedDies dies = published_dies({fitted, warboy, bound, mtia, block});
+  const PublishedRatios dies = published_dies({fitted, warboy, bound, mtia, block});
   EXPECT_EQ(dies.chips, 2);
   EXPECT_NEAR(dies.least_ratio, 0.5, kDifference);
   EXPECT_NEAR(dies.most_ratio, 1.5, kDifference);
   EXPECT_EQ(published_dies({fitted, bound, block}).chips, 0);
+}
+
+TEST(SiliconChips, PublishedPowerIsThatOfServersThatNothingIsFittedTo) {
+  SiliconFigure peak{.design = "mtia_v1",
+                     .family = "mtia_v1",
+                     .technology = "7nm-silicon",
+                     .quantity = SiliconQuantity::peak_w,
+                     .workload = {},
+                     .published = 0};
+  SiliconFigure busy{.design = "tpu_v1",
+                     .family = "tpu_v1",
+                     .technology = "28nm-silicon",
+                     .quantity = SiliconQuantity::average_w,
+                     .workload = "resnet50",
+                     .published = 0};
+  SiliconFigure idle = busy, not_run = busy;
+  idle.quantity = SiliconQuantity::idle_w;
+  peak.published = 0.75 * modelled(peak).value();
+  busy.published = 1.25 * modelled(busy).value();
+  idle.published = 1.5 * modelled(idle).value();
+  SiliconFigure fitted = peak, bound = peak, block = peak, die = peak;
+  fitted.fitted = bound.at_most = true;
+  fitted.published = bound.published = block.published = die.published = not_run.published = 1e6;
+  not_run.workload = "bert_base";
+  ASSERT_FALSE(modelled(not_run)) << "its constants find no room";
+  block.design = "nvdla_64";  // of a larger chip: it has no interfaces
+  die.quantity = SiliconQuantity::die_mm2;
+  const PublishedRatios power = published_power({fitted, busy, bound, idle, peak, block, die, not_run});
+  EXPECT_EQ(power.chips, 2) << "two figures of TPU v1 are those of one chip";
+  EXPECT_NEAR(power.least_ratio, 0.75, kDifference);
+  EXPECT_NEAR(power.most_ratio, 1.5, kDifference);
+  EXPECT_EQ(published_power({fitted, bound, block, die, not_run}).chips, 0);
+}
+
+/// 25 W of MTIA v1 over 26.8, and 40 W of TPU v1 over 29.3 (docs/silicon.md).
+TEST(SiliconChips, ShippedPowersOfServersAreThoseOfMtiaAndOfTpuV1AtWork) {
+  const PublishedRatios power = published_power(load_silicon_figures());
+  EXPECT_EQ(power.chips, 2);
+  EXPECT_NEAR(power.least_ratio, 25 / 26.8, 0.005);
+  EXPECT_NEAR(power.most_ratio, 40 / 29.3, 0.005);
 }
 
 TEST(SiliconChips, TheWaitForWeightsIsOfWeightsAlone) {
