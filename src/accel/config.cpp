@@ -131,12 +131,33 @@ std::vector<Enum> named_values(const space::DesignSpace& space, const space::Par
   return values;
 }
 
+/// The first level of those whose difference is the least.
+template <class Difference>
+std::uint16_t least_different(const std::vector<std::string>& labels, const Difference& difference) {
+  const auto nearest = std::ranges::min_element(labels, {}, difference);
+  return static_cast<std::uint16_t>(nearest - labels.begin());
+}
+
 }  // namespace
 
 std::string_view to_string(DramType type) { return name_in(kDramTypes, type); }
 std::optional<DramType> parse_dram_type(std::string_view name) { return find_enum(name, kDramTypes); }
 std::string_view to_string(Precision precision) { return name_in(kPrecisions, precision); }
 std::optional<Precision> parse_precision(std::string_view name) { return find_enum(name, kPrecisions); }
+
+std::uint16_t nearest_precision(const space::Parameter& parameter, Precision precision) {
+  return least_different(parameter.labels, [&](const std::string& label) {
+    const Precision other = parse_precision(label).value();
+    return other == precision ? 0 : 1 + std::abs(operand_bytes(other) - operand_bytes(precision));
+  });
+}
+
+std::uint16_t nearest_dram_type(const space::Parameter& parameter, DramType type) {
+  const auto bandwidth = [](DramType one) { return dram_device(one).bandwidth_gb_per_s; };
+  return least_different(parameter.labels, [&](const std::string& label) {
+    return std::abs(std::log(bandwidth(parse_dram_type(label).value()) / bandwidth(type)));
+  });
+}
 
 std::string_view to_string(Cooling cooling) {
   switch (cooling) {
@@ -331,19 +352,19 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
   }
   space::Design design;
   design.levels.resize(space.parameters().size());
-  const auto name_level = [&](std::string_view field, std::string_view value, std::string_view otherwise) {
+  const auto name_level = [&](const std::string& field, auto value, auto otherwise, auto nearest_level, auto parse) {
     const auto p = space.find(field);
     if (!p) {
-      if (value != otherwise) refuse(std::string(field), std::string(value), std::string(otherwise));
+      if (value != otherwise) refuse(field, std::string(to_string(value)), std::string(to_string(otherwise)));
       return;
     }
-    const std::vector<std::string>& labels = space.parameters()[*p].labels;
-    const auto level = std::find(labels.begin(), labels.end(), value);
-    if (level == labels.end()) refuse(std::string(field), std::string(value), labels.front());
-    design.levels[*p] = static_cast<std::uint16_t>(level - labels.begin());
+    const space::Parameter& parameter = space.parameters()[*p];
+    design.levels[*p] = nearest_level(parameter, value);
+    const std::string& label = parameter.labels[design.levels[*p]];
+    if (parse(label) != value) refuse(field, std::string(to_string(value)), label);
   };
-  name_level(kDramTypeField, to_string(chip.config.dram_type), to_string(fixed.dram_type));
-  name_level(kPrecisionField, to_string(chip.config.precision), to_string(fixed.precision));
+  name_level(kDramTypeField, chip.config.dram_type, fixed.dram_type, nearest_dram_type, parse_dram_type);
+  name_level(kPrecisionField, chip.config.precision, fixed.precision, nearest_precision, parse_precision);
   for (const ConfigField& field : kFields) {
     if (field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s && space.find("dram_devices")) continue;
     const double value = chip.config.*field.member;

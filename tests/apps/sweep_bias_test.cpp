@@ -87,6 +87,18 @@ TEST_F(SweepBias, RecordsItsNoiseAndKeepsItApart) {
   EXPECT_FALSE(std::filesystem::exists(file("b.sqlite")));
 }
 
+TEST_F(SweepBias, DrawsAroundChipsInTheDatacenterSpace) {
+  for (const std::string chip : {"tpu_v4i", "mtia_v1", "nvdla_512"}) {
+    const Outcome outcome =
+        hindsight({"sweep", "--space", "datacenter", "--workloads", "resnet50", "--sampler", "around", "--around",
+                   "nearest:" + chip, "--samples", "5", "--log", file(chip + ".sqlite"), "--json", "--quiet"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("in datacenter: ")) << chip;
+    EXPECT_EQ(Json::parse(outcome.out).at("designs"), 5) << chip;
+  }
+  EXPECT_THAT(recorded("tpu_v4i.sqlite").at("around").get<std::string>(), HasSubstr("precision=bf16"));
+}
+
 TEST_F(SweepBias, SaysWhatIsMissingForAWalk) {
   expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--samples", "5"}), 2, "needs --around DESIGN");
   expect_one_line_error(sweep("a.sqlite", {"--around", kTinyDesign, "--samples", "5"}), 2,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -151,6 +152,12 @@ class ConfigBinding {
   std::vector<DramType> dram_types_;
   std::size_t precision_place_ = 0, dram_type_place_ = 0;
 };
+
+/// Level of the parameter `precision` of a space (ConfigBinding) that is this format, else the first whose operands are
+/// the most similar in width.
+[[nodiscard]] std::uint16_t nearest_precision(const space::Parameter& parameter, Precision precision);
+/// The same of `dram_type`: the type whose device moves the most similar number of bytes per second, by ratio.
+[[nodiscard]] std::uint16_t nearest_dram_type(const space::Parameter& parameter, DramType type);
 
 /// A named accelerator off the grid (`configs/designs/*.yaml`), with its published facts.
 struct ReferenceChip {
