@@ -111,16 +111,16 @@ double bandwidth_of(const AcceleratorConfig& config) {
   return config.dram_devices * dram_device(config.dram_type).bandwidth_gb_per_s;
 }
 
-/// The values of a parameter whose levels are names of an enumeration.
+/// The values of a parameter whose levels are names of an enumeration, which `parse` knows.
 template <class Enum, std::size_t N>
 std::vector<Enum> named_values(const space::DesignSpace& space, const space::Parameter& parameter,
-                               const EnumNames<Enum, N>& table) {
+                               const EnumNames<Enum, N>& table, std::optional<Enum> parse(std::string_view)) {
   if (parameter.kind != space::ParameterKind::categorical) {
     refuse(space, parameter, fmt::format("has numbers (its values are names: {}).", fmt::join(names_in(table), ", ")));
   }
   std::vector<Enum> values;
   for (const std::string& label : parameter.labels) {
-    const std::optional<Enum> value = find_enum(label, table);
+    const std::optional<Enum> value = parse(label);
     if (!value) {
       refuse(space, parameter,
              fmt::format("has the value '{}', which the accelerator model does not know.{}", label,
@@ -143,7 +143,9 @@ std::uint16_t least_different(const std::vector<std::string>& labels, const Diff
 std::string_view to_string(DramType type) { return name_in(kDramTypes, type); }
 std::optional<DramType> parse_dram_type(std::string_view name) { return find_enum(name, kDramTypes); }
 std::string_view to_string(Precision precision) { return name_in(kPrecisions, precision); }
-std::optional<Precision> parse_precision(std::string_view name) { return find_enum(name, kPrecisions); }
+std::optional<Precision> parse_precision(std::string_view name) {
+  return find_enum(name == "fp16" ? "bf16" : name, kPrecisions);  // what costs the same is the same here
+}
 
 std::uint16_t nearest_precision(const space::Parameter& parameter, Precision precision) {
   return least_different(parameter.labels, [&](const std::string& label) {
@@ -208,10 +210,10 @@ ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
   for (const space::Parameter& parameter : space.parameters()) {
     fields_.push_back(nullptr);
     if (parameter.name == kPrecisionField) {
-      precisions_ = named_values(space, parameter, kPrecisions);
+      precisions_ = named_values(space, parameter, kPrecisions, parse_precision);
       precision_place_ = fields_.size() - 1;
     } else if (parameter.name == kDramTypeField) {
-      dram_types_ = named_values(space, parameter, kDramTypes);
+      dram_types_ = named_values(space, parameter, kDramTypes, parse_dram_type);
       dram_type_place_ = fields_.size() - 1;
     } else if (const ConfigField* field = find_field(parameter.name)) {
       check_number(space, parameter);
@@ -267,9 +269,9 @@ namespace {
 /// The value of an enumeration that the key `field` of a file names, which `decides` something.
 template <class Enum, std::size_t N>
 Enum named(const ConfigNode& node, const std::string& field, const EnumNames<Enum, N>& table,
-           std::string_view decides) {
+           std::optional<Enum> parse(std::string_view), std::string_view decides) {
   const std::string name = node.as_string();
-  if (const std::optional<Enum> value = find_enum(name, table)) return *value;
+  if (const std::optional<Enum> value = parse(name)) return *value;
   node.fail(fmt::format("{} '{}' is not known (it decides {}).{}", field, name, decides,
                         did_you_mean(name, names_in(table))));
 }
@@ -318,7 +320,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     }
   }
   if (const std::optional<ConfigNode> type = node.find(kDramTypeField)) {
-    chip.config.dram_type = named(*type, kDramTypeField, kDramTypes, "energy per bit and PHY area");
+    chip.config.dram_type = named(*type, kDramTypeField, kDramTypes, parse_dram_type, "energy per bit and PHY area");
   }
   if (has_devices) {
     if (const auto bandwidth = node.find("dram_bandwidth_gb_per_s")) {
@@ -327,7 +329,8 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     chip.config.dram_bandwidth_gb_per_s = bandwidth_of(chip.config);
   }
   if (const std::optional<ConfigNode> precision = node.find(kPrecisionField)) {
-    chip.config.precision = named(*precision, kPrecisionField, kPrecisions, "what a MAC costs and an operand takes");
+    chip.config.precision =
+        named(*precision, kPrecisionField, kPrecisions, parse_precision, "what a MAC costs and an operand takes");
   }
   if (const std::optional<ConfigNode> cooling = node.find("cooling")) chip.config.cooling = cooling_of(*cooling);
   for (const ConfigField& field : kReferenceFields) {

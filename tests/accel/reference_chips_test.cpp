@@ -267,6 +267,20 @@ TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {
   expect_usage_error([] { (void)load_reference_chip("edge_tpu_v11"); }, {"edge_tpu_v11", "edge_tpu_v1"});
 }
 
+TEST(ReferenceChipTest, Fp16IsBf16) {
+  const EditedYaml file("configs/designs/tpu_v4i.yaml", "precision: bf16", "precision: fp16");
+  EXPECT_EQ(load_reference_chip(file.path()).config.precision, Precision::bf16);
+  const space::DesignSpace space = space_with({formats({"int8", "fp16"})});
+  const space::Design design = nearest_design(load_reference_chip("tpu_v4i"), space).design;
+  EXPECT_EQ(ConfigBinding{space}.bind(space, design).precision, Precision::bf16);
+  EXPECT_THAT(space.text_id(design), HasSubstr("precision=fp16")) << "as the space calls it";
+}
+
+TEST(ReferenceChipErrorTest, UnknownPrecisionOffersTheNearest) {
+  const EditedYaml file("configs/designs/tpu_v4i.yaml", "precision: bf16", "precision: fp9");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "fp9", "fp8"});
+}
+
 TEST(ReferenceChipErrorTest, UnknownDramTypeOffersTheNearest) {
   const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "dram_type: lpddr4", "dram_type: lpddr9");
   expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "lpddr9", "lpddr4"});

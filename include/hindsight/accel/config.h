@@ -37,6 +37,7 @@ enum class Precision { int8, fp8, bf16 };
 inline constexpr std::size_t kPrecisionCount = 3;
 /// "int8", "fp8", "bf16".
 [[nodiscard]] std::string_view to_string(Precision precision);
+/// "fp16" is bf16.
 [[nodiscard]] std::optional<Precision> parse_precision(std::string_view name);
 /// Of one operand.
 [[nodiscard]] constexpr double operand_bytes(Precision precision) { return precision == Precision::bf16 ? 2.0 : 1.0; }
