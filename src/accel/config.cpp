@@ -342,11 +342,11 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   return chip;
 }
 
-space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space) {
+space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space, const std::string& instead) {
   const auto refuse = [&](const std::string& name, const std::string& value, const std::string& nearest) {
     throw Error{ErrorKind::usage, fmt::format("'{}' is no design of space '{}': its {} is {}, the nearest there is {}. "
-                                              "Name a design of the space by its text id?",
-                                              chip.name, space.name(), name, value, nearest)};
+                                              "Name {}?",
+                                              chip.name, space.name(), name, value, nearest, instead)};
   };
   const AcceleratorConfig fixed;
   for (const ConfigField& field : kReferenceFields) {

@@ -13,6 +13,7 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class SweepBias : public AppTest {
@@ -65,7 +66,10 @@ TEST_F(SweepBias, DrawsAroundTheNearestDesignOfAChip) {
     more.push_back(centre);
     return sweep("a.sqlite", more);
   };
-  expect_one_line_error(around("tpu_v1"), 2, "is no design of space 'tiny'");
+  const Outcome refused = around("tpu_v1");
+  expect_one_line_error(refused, 2, "is no design of space 'tiny'");
+  EXPECT_THAT(refused.err, HasSubstr("Name nearest:tpu_v1, the design that differs least?"));
+  EXPECT_THAT(refused.err, Not(HasSubstr("text id")));
   const Outcome outcome = around("nearest:tpu_v1");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("in tiny: "));

@@ -173,7 +173,8 @@ struct ReferenceChip {
 /// NAME from configs/designs or a path. Errors: Error{usage}.
 [[nodiscard]] ReferenceChip load_reference_chip(const std::string& name_or_path);
 /// The design of the space that is this chip. Error{usage} naming the field, its value and the nearest that the space
-/// has, when no design of the space is the chip.
-[[nodiscard]] space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space);
+/// has, when no design of the space is the chip; `instead` is what a user may name then.
+[[nodiscard]] space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space,
+                                      const std::string& instead = "a design of the space by its text id");
 
 }  // namespace hindsight::accel
