@@ -16,7 +16,6 @@ namespace hindsight::sweep {
 namespace {
 
 void validate_search(const SweepOptions& options) {
-  HINDSIGHT_EXPECT(!options.around);
   if (options.objective.empty()) {
     throw Error(ErrorKind::usage, fmt::format("--sampler {} needs --objective METRIC, which it searches the smallest "
                                               "of, e.g. --objective latency_s",

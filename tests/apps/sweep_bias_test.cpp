@@ -106,7 +106,7 @@ TEST_F(SweepBias, DrawsAroundChipsInTheDatacenterSpace) {
 TEST_F(SweepBias, SaysWhatIsMissingForAWalk) {
   expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--samples", "5"}), 2, "needs --around DESIGN");
   expect_one_line_error(sweep("a.sqlite", {"--around", kTinyDesign, "--samples", "5"}), 2,
-                        "--around belongs to --sampler around");
+                        "--around belongs to --sampler around and --sampler trajectory, not to --sampler uniform");
   expect_one_line_error(sweep("a.sqlite", {"--steps", "2", "--samples", "5"}), 2,
                         "--steps belongs to --sampler around");
   expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--around", "rows=4,columns=8", "--samples", "5"}), 2,
@@ -137,6 +137,41 @@ TEST_F(SweepBias, LogsWhatASearchTried) {
   EXPECT_EQ(recorded("parts.sqlite").at("objective"), "latency_s");
   ASSERT_EQ(sweep("whole.sqlite", with_samples("60")).exit_code, 0);
   EXPECT_EQ(hindsight::sweep::test::rows(file("parts.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
+}
+
+TEST_F(SweepBias, ASearchBeginsWithTheChipThatIsNamed) {
+  const auto with_samples = [&](const std::string& log, const std::string& samples) {
+    return sweep(
+        log, {"--sampler", "trajectory", "--objective", "latency", "--around", "nearest:tpu_v1", "--samples", samples});
+  };
+  const Outcome outcome = with_samples("a.sqlite", "10");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("nearest to"));
+  const std::string first = recorded("a.sqlite").at("around");
+  EXPECT_EQ(Json::parse(outcome.out).at("around"), first);
+  EXPECT_FALSE(recorded("a.sqlite").contains("steps"));
+  EXPECT_FALSE(Json::parse(outcome.out).contains("steps"));
+  const std::vector<std::string> rows = hindsight::sweep::test::rows(file("a.sqlite"));
+  ASSERT_EQ(rows.size(), 10U);
+  EXPECT_THAT(rows.front(), HasSubstr(first));
+  ASSERT_EQ(with_samples("a.sqlite", "30").exit_code, 0);
+  ASSERT_EQ(with_samples("whole.sqlite", "30").exit_code, 0);
+  EXPECT_EQ(hindsight::sweep::test::rows(file("a.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
+}
+
+TEST_F(SweepBias, ASearchBeginsWithinTheLimits) {
+  const auto within = [&](const std::string& mm2) {
+    return sweep("a.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--around", "nearest:tpu_v1",
+                              "--samples", "5", "--max", "area_mm2=" + mm2});
+  };
+  const Outcome outcome = within("10");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("that is beyond --max; the search begins with "));
+  EXPECT_THAT(hindsight::sweep::test::rows(file("a.sqlite")).front(),
+              HasSubstr(recorded("a.sqlite").at("around").get<std::string>()));
+  expect_one_line_error(sweep("b.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--around",
+                                           kTinyDesign, "--steps", "2", "--samples", "5"}),
+                        2, "--steps belongs to --sampler around, not to --sampler trajectory");
 }
 
 TEST_F(SweepBias, SaysWhatASearchNeeds) {
