@@ -27,7 +27,7 @@ struct OnlineTrace {
 /// Exactly `queries` simulator calls on distinct designs that meet the problem's constraints (checked without a query,
 /// so none may be learned; `model` is not used); fewer only when no more such designs are found, or after an interrupt.
 /// Error{no_feasible} when no design meets the constraints.
-/// `start`: queried first, in this order, of them those that are such designs; methods learn from them as from their own.
+/// `start`: those that are such designs are queried first, in this order; methods learn from them as from others.
 /// bayesian: Gaussian process on standardised log objectives with a mixed kernel (Matern 5/2 on log-scaled ordinals,
 /// exponential Hamming on categoricals), hyper-parameters by marginal likelihood, expected improvement times the
 /// probability of feasibility (a second process on 0/1 labels), maximised by local search. Objectives that are not all
