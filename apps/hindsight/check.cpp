@@ -48,7 +48,7 @@ struct CheckOptions {
   bool json = false;
 };
 
-/// A design to judge, and the networks it was proposed for.
+/// A design to judge.
 struct Candidate {
   std::string name;
   accel::AcceleratorConfig config;
@@ -57,7 +57,8 @@ struct Candidate {
   std::optional<std::int64_t> rank = {};
   std::optional<std::int64_t> proposal_id = {};
   std::optional<std::string> earlier_verdict = {};
-  std::vector<std::string> networks = {};
+  std::vector<std::string> networks = {};      ///< to judge it on
+  std::vector<std::string> proposed_for = {};  ///< as its log or file says
 };
 
 /// What a proposal was verified with, else its design was evaluated with.
@@ -162,6 +163,7 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
   std::vector<Candidate> found =
       !options.design.empty() ? from_design(options) : (!options.log.empty() ? from_log(options) : from_file(options));
   for (Candidate& candidate : found) {
+    candidate.proposed_for = candidate.networks;
     if (!options.workloads.empty()) candidate.networks = {options.workloads};
     if (candidate.networks.empty()) {
       throw Error(ErrorKind::usage, "check: no workload is known for the design. Name one with --workload");
@@ -180,6 +182,22 @@ std::vector<workload::Network> networks_of(const std::string& list, bool as_prop
     throw Error(error.kind(), fmt::format("{} The design was proposed for a network of that name. Give its file: "
                                           "--workload FILE",
                                           error.what()));
+  }
+}
+
+/// Proposals of one network may be asked about another; whoever does so by mistake reads it.
+void remark_other_networks(const CheckOptions& options, const std::vector<Candidate>& designs) {
+  if (options.workloads.empty()) return;
+  const std::vector<workload::Network> asked = workload::load_networks(options.workloads);
+  for (const Candidate& design : designs) {
+    const auto is_known = [&](const workload::Network& network) {
+      return std::ranges::find(design.proposed_for, network.name()) != design.proposed_for.end();
+    };
+    if (design.proposed_for.empty() || std::ranges::all_of(asked, is_known)) continue;
+    remark(fmt::format("note: the design of rank {} was proposed for {}{}", design.rank.value_or(1),
+                       printable(join(design.proposed_for, ", "), 200),
+                       options.log.empty() ? "" : ". Other runs' designs: --proposals RUN (log show names them)"));
+    return;
   }
 }
 
@@ -264,6 +282,7 @@ int run(const CheckOptions& options, const Session& session) {
   for (const Candidate& candidate : designs) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }
+  remark_other_networks(options, designs);
   Judge judge(options.gpus, options.calibrations);
   report::GpuCheckReport report{.technology = technology.name, .why_technology = designs.front().why_technology};
   for (const Candidate& candidate : designs) {

@@ -82,7 +82,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   json["sampler"] = sampler_name(options);
   if (options.around) {
     json["around"] = options.space().text_id(options.around->centre);
-    json["steps"] = options.around->steps;
+    if (options.search.empty()) json["steps"] = options.around->steps;
   }
   if (!options.objective.empty()) json["objective"] = options.objective;
   for (const auto& [name, value] : options.search_settings) json[name] = value;

@@ -299,6 +299,28 @@ TEST_F(Verbs, TablesFitTheTerminal) {
   }
 }
 
+TEST_F(Verbs, ASecondLimitOfTheSameIsRefusedByAllThatTakeLimits) {
+  const std::string log = file("a.sqlite");
+  const std::vector<std::vector<std::string>> commands{
+      {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "5", "--log", log},
+      {"search", "--space", "tiny", "--workloads", "m6", "--queries", "5", "--log", log},
+      {"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "1", "--log", log},
+      {"ask", "--space", "tiny", "--application", "m6", "--objective", "latency_s", "--log", log},
+      {"optimum", "--space", "tiny", "--workloads", "m6"},
+      {"propose", "--model", "edge-any", "--workload", "m6"}};
+  for (std::vector<std::string> command : commands) {
+    SCOPED_TRACE(command.front());
+    command.insert(command.end(), {"--max", "area_mm2=20", "--max", "area_mm2=27"});
+    expect_one_line_error(hindsight(command), 2,
+                          "--max: the limit of 'area_mm2' is given twice. Leave one of them out?");
+    if (command.front() == "sweep") continue;  // has no --min
+    command.resize(command.size() - 4);
+    command.insert(command.end(), {"--min", "pes_x=2", "--min", "pes_x=4"});
+    expect_one_line_error(hindsight(command), 2, "--min: the limit of 'pes_x' is given twice");
+  }
+  EXPECT_FALSE(std::filesystem::exists(log));
+}
+
 TEST_F(Verbs, PipedOutputHoldsNoEscapeCodes) {
   const Outcome outcome =
       hindsight({"sweep", "--space", "tiny", "--samples", "20", "--workloads", "m6", "--log", file("a.sqlite")},
