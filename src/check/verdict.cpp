@@ -16,14 +16,20 @@ std::string factor_text(double factor) {
   return factor >= 10 ? fmt::format("{:.0f}", factor) : fmt::format("{:.2g}", factor);
 }
 
+/// What neither side wins by: both are estimates. [chosen] "1x lower" says nothing.
+constexpr double kAlike = 1.05;
+bool alike(double ours, double theirs) { return ours <= kAlike * theirs && theirs <= kAlike * ours; }
+
 /// "2.1x lower latency than" or "3x higher latency than".
 std::string latency_words(double ours_s, double theirs_s) {
+  if (alike(ours_s, theirs_s)) return "the latency of";
   return ours_s <= theirs_s ? factor_text(theirs_s / ours_s) + "x lower latency than"
                             : factor_text(ours_s / theirs_s) + "x higher latency than";
 }
 
 /// "1/8 of" or "2.5 times".
 std::string share_words(double ours, double theirs) {
+  if (alike(ours, theirs)) return "about";
   return ours <= theirs ? "1/" + factor_text(theirs / ours) + " of" : factor_text(ours / theirs) + " times";
 }
 

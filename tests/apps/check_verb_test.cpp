@@ -169,6 +169,13 @@ TEST_F(Check, KeepsVerdictsBesideTheProposals) {
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
 }
 
+TEST_F(Check, ADesignOfAnotherNetworkIsSaidToBeOne) {
+  make_log();
+  EXPECT_THAT(check({"--log", log(), "--workload", "mobilenet_v2"}).err, ::testing::Not(HasSubstr("was proposed for")));
+  EXPECT_THAT(check({"--log", log(), "--workload", "resnet50"}).err,
+              HasSubstr("the design of rank 1 was proposed for mobilenet_v2. Other runs' designs: --proposals RUN"));
+}
+
 TEST_F(Check, ANetworkOfAFileIsAskedFor) {
   make_log("camera");
   expect_one_line_error(check({"--log", log()}), 2, "Give its file: --workload FILE");

@@ -215,6 +215,9 @@ TEST(GpuCheck, TheVerdictNamesTheClosestAndTheStrongest) {
               HasSubstr("of the energy; large has 80x the throughput at batch 64, in no more time, where"));
   comparison.gpus.front().single.latency_s = 0.25e-3;
   EXPECT_THAT(verdict_line(comparison), HasSubstr("8x higher latency than small"));
+  comparison.gpus.front().single.latency_s = 2.09e-3;
+  comparison.gpus.front().single.energy_j = 1.95e-3;
+  EXPECT_TRUE(verdict_line(comparison).starts_with("the latency of small at batch 1, at about the energy;"));
   comparison.accelerator.reset();
   EXPECT_EQ(verdict_line(comparison), "");
 }
