@@ -299,7 +299,7 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--pessimism", request.pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--min-feasible", options->request.min_p_feasible,
                    "Smallest probability, less spreads [0.9 or 0.5]");
-  verb->add_flag("!--no-bounds", request.bounds, "Do not lift predictions to what is possible");
+  verb->add_flag("!--no-bounds", request.bounds, "Do not lift latencies to what is possible");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");
   verb->add_option("--evaluator", request.evaluator,
                    "Evaluator, where the log has several; with\n--simulate a command");

@@ -244,11 +244,14 @@ std::string novelty_text(const surrogate::Novelty& one) {
       printable(one.application), one.nearest_layer, percent(one.nearer_than), one.distance);
   if (!one.expected) return text;
   const surrogate::ExpectedError& expected = *one.expected;
-  if (expected.beyond) text += ", farther than every network that the model was tried on";
-  return text + fmt::format(": {} had a median error of about {} ({}, {} to {})",
-                            expected.beyond ? "the farthest of them" : "networks this far",
-                            percent(expected.median_error), counted(expected.networks, "network"),
-                            percent(expected.least_error), percent(expected.most_error));
+  const std::string median = percent(expected.median_error);
+  const std::string of = fmt::format("{}, {} to {}", counted(expected.networks, "network"),
+                                     percent(expected.least_error), percent(expected.most_error));
+  return text + (expected.beyond
+                     ? fmt::format(", farther than every network that the model was tried on, so that its error is not "
+                                   "known: at least {}, the median of the farthest ({})",
+                                   median, of)
+                     : fmt::format(": networks this far had a median error of about {} ({})", median, of));
 }
 
 /// What an exact search proved, and how much a search by chance had left.

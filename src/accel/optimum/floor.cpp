@@ -188,7 +188,7 @@ class FloorSearch {
     for (std::size_t a = 0; a < question_.networks.size(); ++a) {
       if (stored_elements_[a] * largest.operand_bytes() > held_bytes) return kNone;
       // least_energy: inputs and outputs cross the row buses once.
-      const auto noc_cycles_of = [&](const LayerShape& layer) {
+      const auto noc_cycles_of = [&](const LayerShape& layer, const Traffic&, const ChipRates&) {
         return bandwidth_cycles(least_bytes(layer, 1).noc_hops, largest.noc_link_operands() * largest.pes_y);
       };
       each.push_back(latency_bound_s(largest, question_.networks[a]->gemms(), macs_per_s, noc_cycles_of));
