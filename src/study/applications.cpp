@@ -33,8 +33,8 @@ void require_same(const dataset::Context& application, const std::vector<dataset
   for (const dataset::Context& context : known) {
     if (!dataset::contradict(application, context)) continue;
     throw Error(ErrorKind::incompatible,
-                fmt::format("the network '{}' is not the one of that name in {} (their features differ). Rename it in "
-                            "its file",
+                fmt::format("the network '{}' is not the one of that name in {} (their features or layers differ). "
+                            "Rename it in its file",
                             printable(application.name), where));
   }
 }
