@@ -300,6 +300,12 @@ std::string notes(const Proposals& proposals, int columns) {
     note(fmt::format("{} of the {} predictions were below what arithmetic and DRAM traffic allow, and lifted to it",
                      lifted, list.size()));
   }
+  if (!proposals.unbounded.empty()) {
+    note(
+        fmt::format("no network that ships is the model's {}: predictions for it may be below what arithmetic and DRAM "
+                    "traffic allow. Name its file (--workload FILE)",
+                    printable(join(proposals.unbounded, ", "), 200)));
+  }
   const bool guessed = std::any_of(list.begin(), list.end(), [](const auto& one) { return one.extrapolated; });
   if (guessed && proposals.novelties.empty()) {
     note("the model has not seen every one of these workloads: predicted values are guesses, the order counts");
@@ -442,7 +448,8 @@ std::string proposals_json(const Proposals& proposals) {
             {"best_in_log", nullptr},
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
             {"novelties", Json::array()},
-            {"doubts", proposals.doubts}};
+            {"doubts", proposals.doubts},
+            {"unbounded", proposals.unbounded}};
   for (const surrogate::Novelty& one : proposals.novelties) {
     Json expected = nullptr;
     if (one.expected) {

@@ -7,10 +7,20 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 /// Settings with which a training takes about a second.
 const std::vector<std::string> kTiny{"--set", "steps=30", "--set", "final_steps=0", "--set", "ensemble=1", "--quiet"};
+
+/// A network of one's own under the name of one that ships.
+constexpr const char* kOwnM4 =
+    "name: m4\n"
+    "layers:\n"
+    "  - {name: stem, type: convolution, in: [96, 96, 3], out: 24, kernel: 3, stride: 2, pad: same}\n"
+    "  - {name: dw, type: depthwise_convolution, in: [48, 48, 24], kernel: 5, pad: same}\n"
+    "  - {name: pw, type: convolution, in: [48, 48, 24], out: 64, kernel: 1}\n"
+    "  - {name: fc, type: fully_connected, reduction: 64, columns: 1000}\n";
 
 class LearnContexts : public AppTest {
  protected:
@@ -134,6 +144,29 @@ TEST_F(LearnContexts, ANetworkDoesNotPassForAnotherOfItsName) {
   const std::string unet = write("unet.yaml", head + "name: unet\n" + layer);
   EXPECT_EQ(propose({"--workload", unet}).exit_code, 0) << "the model does not know a unet";
   expect_one_line_error(propose({"--workload", unet, "--log", log()}), 4, "study.sqlite");
+}
+
+TEST_F(LearnContexts, ANetworkOfOnesOwnIsNotSimulatedAsTheShippedOneOfItsName) {
+  const std::string own = write("own.yaml", kOwnM4);
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", own, "--samples", "200", "--log", log(), "--quiet"})
+                .exit_code,
+            0);
+  ASSERT_EQ(tiny({"train", "--log", log(), "--out", model()}).exit_code, 0);
+  const std::string refused = "the model's m4 is not the network that ships as m4";
+  expect_one_line_error(propose({"--workload", "m4", "--simulate"}), 4, refused);
+  expect_one_line_error(propose({"--simulate"}), 4, "Name its file (--workload FILE)");
+  const std::vector<std::string> front{"--pareto", "latency,area_mm2", "--simulate", "--exact-front"};
+  const auto with = [&](const std::string& workload) {
+    std::vector<std::string> words = front;
+    words.insert(words.end(), {"--workload", workload});
+    return propose(words);
+  };
+  expect_one_line_error(with("m4"), 4, refused);
+  EXPECT_EQ(with(own).exit_code, 0) << "as the message says";
+  EXPECT_EQ(propose({"--workload", own, "--simulate"}).exit_code, 0);
+  const std::string note = "note: no network that ships is the model's m4";
+  EXPECT_THAT(propose({"--workload", "m4"}).out, HasSubstr(note)) << "it is predicted, without a bound";
+  EXPECT_THAT(propose({"--workload", own}).out, Not(HasSubstr(note)));
 }
 
 TEST_F(LearnContexts, AModelOfOneTechnologyAnswersForItAlone) {

@@ -52,6 +52,16 @@ TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
 }
 
+TEST(ProposalsText, NamesApplicationsThatNoBoundHoldsFor) {
+  Proposals proposals = known_proposals();
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), Not(HasSubstr("may be below")));
+  proposals.unbounded = {"m4", "mine"};
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
+              HasSubstr("note: no network that ships is the model's m4, mine: predictions for it may be below what "
+                        "arithmetic and DRAM traffic allow. Name its file (--workload FILE)"));
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("unbounded"), Json::parse(R"(["m4", "mine"])"));
+}
+
 TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
   Proposals proposals = known_proposals();
   proposals.novelties = {
