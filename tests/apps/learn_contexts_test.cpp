@@ -1,4 +1,6 @@
 /// Do applications keep apart: contexts of several columns, held-out ones, networks of one name, other technologies?
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
@@ -167,6 +169,18 @@ TEST_F(LearnContexts, ANetworkOfOnesOwnIsNotSimulatedAsTheShippedOneOfItsName) {
   const std::string note = "note: no network that ships is the model's m4";
   EXPECT_THAT(propose({"--workload", "m4"}).out, HasSubstr(note)) << "it is predicted, without a bound";
   EXPECT_THAT(propose({"--workload", own}).out, Not(HasSubstr(note)));
+}
+
+TEST_F(LearnContexts, LayersThatWereChangedInTheLogAreNotLearnt) {
+  make_model();
+  SQLite::Database(log(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE workloads SET layers_json = json_set(layers_json, '$[0].macs', 3) WHERE name = 'm6'");
+  const std::string refused = "study.sqlite: workload 'm6': layer 1 ('";
+  expect_one_line_error(tiny({"train", "--log", log(), "--out", file("b.safetensors")}), 4, refused);
+  expect_one_line_error(propose({"--workload", "m6", "--log", log()}), 4, "macs is 3, and the definition gives");
+  expect_one_line_error(hindsight({"model", "score", model(), "--log", log()}), 4, refused);
+  EXPECT_EQ(tiny({"train", "--log", log(), "--out", file("b.safetensors"), "--workloads", "mobilenet_v2"}).exit_code, 0)
+      << "the others are as they were";
 }
 
 TEST_F(LearnContexts, AModelOfOneTechnologyAnswersForItAlone) {
