@@ -179,6 +179,15 @@ std::optional<std::string> first_difference(const Json& layer, const DefinedLaye
               defined.after.empty() ? "nothing" : join(defined.after, ", "));
 }
 
+/// The same with the layer's number and name.
+std::optional<std::string> difference_of(const Json& layer, std::size_t number, const DefinedLayer& defined) {
+  const std::string name = layer.is_object() && layer.contains("name") ? text_in(layer["name"]) : "";
+  const auto difference =
+      layer.is_object() ? first_difference(layer, defined) : std::optional<std::string>("no object");
+  if (!difference) return std::nullopt;
+  return fmt::format("layer {} ('{}'): {}", number + 1, printable(name, kShown), *difference);
+}
+
 }  // namespace
 
 Context context_of(const workload::Network& network) {
@@ -221,24 +230,17 @@ LayerList logged_layers(const std::string& layers_json, const std::string& defin
 std::optional<std::string> layers_unlike_definition(const std::string& layers_json, const std::string& definition) {
   const Json json = Json::parse(bounded_json(layers_json), nullptr, false);
   if (!json.is_array() || json.empty()) return std::nullopt;
-  std::vector<DefinedLayer> defined;
+  std::size_t count = 0;
+  std::optional<std::string> difference;
   for (const std::string& line : split(definition, '\n')) {
     if (!line.starts_with("m ")) continue;
-    auto layer = defined_layer(line);
-    if (!layer) return std::nullopt;
-    defined.push_back(*std::move(layer));
+    const auto defined = defined_layer(line);
+    if (!defined) return std::nullopt;
+    if (!difference && count < json.size()) difference = difference_of(json[count], count, *defined);
+    ++count;
   }
-  if (defined.empty()) return std::nullopt;
-  if (json.size() != defined.size()) {
-    return fmt::format("it lists {} layers, and the definition has {}", json.size(), defined.size());
-  }
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string name = json[i].is_object() && json[i].contains("name") ? text_in(json[i]["name"]) : "";
-    const auto difference =
-        json[i].is_object() ? first_difference(json[i], defined[i]) : std::optional<std::string>("no object");
-    if (difference) return fmt::format("layer {} ('{}'): {}", i + 1, printable(name, kShown), *difference);
-  }
-  return std::nullopt;
+  if (count == 0 || count == json.size()) return difference;
+  return fmt::format("it lists {} layers, and the definition has {}", json.size(), count);
 }
 
 std::string in_place_of(std::string_view name, const std::vector<std::string>& known) {
