@@ -171,6 +171,26 @@ TEST_F(LearnContexts, ANetworkOfOnesOwnIsNotSimulatedAsTheShippedOneOfItsName) {
   EXPECT_THAT(propose({"--workload", own}).out, Not(HasSubstr(note)));
 }
 
+TEST_F(LearnContexts, AScoreTakesANamesakeForUnseen) {
+  make_model();
+  const auto scored = [&](const std::string& workloads) {
+    const std::string rows = file("rows.sqlite");
+    std::filesystem::remove(rows);
+    EXPECT_EQ(
+        hindsight({"sweep", "--space", "tiny", "--workloads", workloads, "--samples", "60", "--log", rows, "--quiet"})
+            .exit_code,
+        0);
+    return hindsight({"model", "score", model(), "--log", rows});
+  };
+  EXPECT_THAT(scored("m6").out, HasSubstr("m6 *"));
+  std::string own = kOwnM4;
+  own.replace(own.find("m4"), 2, "m6");
+  const Outcome other = scored(write("own.yaml", own));
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.out, Not(HasSubstr("m6 *")));
+  EXPECT_THAT(other.out, HasSubstr("note: the model was trained on another network that it calls m6"));
+}
+
 TEST_F(LearnContexts, LayersThatWereChangedInTheLogAreNotLearnt) {
   make_model();
   SQLite::Database(log(), SQLite::OPEN_READWRITE)
