@@ -242,7 +242,11 @@ std::string novelty_text(const surrogate::Novelty& one) {
       "{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from the nearest "
       "learnt, nearer than {} of the learnt applications are to each other; distance {:.2f}",
       printable(one.application), one.nearest_layer, percent(one.nearer_than), one.distance);
-  if (!one.expected) return text;
+  if (!one.expected) {
+    return text +
+           "; what error that means is not known: the model's distances were never compared with errors "
+           "(`hindsight model calibrate` does)";
+  }
   const surrogate::ExpectedError& expected = *one.expected;
   if (expected.beyond) text += ", farther than every network that the model was tried on";
   return text + fmt::format(": {} had a median error of about {} ({}, {} to {})",

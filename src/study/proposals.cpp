@@ -166,6 +166,16 @@ void add_bounds(const std::vector<Application>& wanted, const KnownEvaluator& ev
   }
 }
 
+optimize::ProposeResult search_for(const ProposalRequest& request, const Proposals& so_far) {
+  const surrogate::Model& model = so_far.model;
+  optimize::ProposeOptions options = so_far.options;
+  options.unlikely_remedy = [&] {
+    const std::string other = request.any_model ? request.any_model(model, labels_asked(model, so_far.options)) : "";
+    return remedy_for_unlearnt(model, so_far.options.contexts, other);
+  };
+  return optimize::propose(model, options);
+}
+
 /// Predicted values and what the log has of the proposals.
 void add_knowledge(Proposals& proposals) {
   const optimize::LoggedQuestion question = logged_question(proposals.options);
@@ -372,7 +382,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   }
   proposals.has_landscape = ranks.has_value();
   if (before_search && before_search(proposals) == SearchStep::leave_out) return proposals;
-  proposals.result = optimize::propose(model, options);
+  proposals.result = search_for(request, proposals);
   add_knowledge(proposals);
   proposals.novelties = surrogate::novelties(model, options.contexts);
   proposals.doubts = doubts_about(proposals);

@@ -45,6 +45,22 @@ TEST(Doubts, ValuesFarBelowTheBestRowOfTheLog) {
   EXPECT_THAT(doubts_about(predicting({1.5, 0.01}, 0)), ElementsAre(HasSubstr("200 times below the best row")));
 }
 
+TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {
+  using dataset::Context;
+  const Context one = optimize::plain_context("one"), new_a = optimize::plain_context("a"),
+                new_b = optimize::plain_context("b");
+  EXPECT_EQ(remedy_for_unlearnt(flat_model(), {one}, "edge-any"), "");
+  EXPECT_EQ(remedy_for_unlearnt(flat_model(), {one, new_a}, "edge-any"),
+            "The model has not learnt a: ask --model edge-any, which predicts any network?");
+  EXPECT_EQ(remedy_for_unlearnt(flat_model(), {new_a, new_b}, ""),
+            "The model has not learnt a and 1 more: train on applications like it?");
+  surrogate::Model::Parts parts = flat_model().parts();
+  parts.error_calibration = {.source = "by hand", .applications = {{.name = "b", .distance = 1}}};
+  const surrogate::Model calibrated(std::move(parts));
+  EXPECT_EQ(remedy_for_unlearnt(calibrated, {new_a}, ""), "") << "it was right about others";
+  EXPECT_THAT(remedy_for_unlearnt(calibrated, {new_a}, "edge-any"), HasSubstr("--model edge-any"));
+}
+
 TEST(Propose, PassesOnTheDoubtsAboutItsModel) {
   const hindsight::test::TemporaryFolder folder;
   const auto doubts_of = [&](double apart) {

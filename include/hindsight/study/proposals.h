@@ -51,6 +51,8 @@ struct ProposalRequest {
   /// With `simulate`: makes what answers, for the model's space. What is proposed does not depend on it. Null: the
   /// built-in model, where the space describes an accelerator.
   std::function<KnownEvaluator(const space::DesignSpace& space)> simulator = {};
+  /// The model that ships for any network and answers what `model` is asked, with these labels; "" where none does.
+  std::function<std::string(const surrogate::Model& model, const std::vector<std::string>& labels)> any_model = {};
   /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
 };
