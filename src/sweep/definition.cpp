@@ -142,7 +142,9 @@ std::string definition_hash(const SweepOptions& options) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }
   if (options.around) {
-    text += fmt::format("around {} steps {}\n", options.space().text_id(options.around->centre), options.around->steps);
+    const std::string centre = options.space().text_id(options.around->centre);
+    text += options.search.empty() ? fmt::format("around {} steps {}\n", centre, options.around->steps)
+                                   : fmt::format("begins with {}\n", centre);
   }
   if (!options.objective.empty()) text += fmt::format("objective {}\n", options.objective);
   for (const auto& [name, value] : options.search_settings) text += fmt::format("search {} {}\n", name, value);

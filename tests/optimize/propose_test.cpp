@@ -646,6 +646,17 @@ TEST(Propose, NewDesignsAreThoseThatTheLogDoesNotHave) {
   EXPECT_THROW(static_cast<void>(propose(bowl_model(), options)), Error);
 }
 
+TEST(Propose, WhatTheLogKnowsToBeInfeasibleIsNotProposed) {
+  dataset::Dataset logged = one_row_log(kBottom);
+  logged.feasible[0] = false;
+  ProposeOptions options = options_for({"one"});
+  EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom);
+  options.logged = &logged;
+  for (const Proposal& proposal : propose(bowl_model(), options).proposals) EXPECT_NE(proposal.design.levels, kBottom);
+  options.contexts = {plain_context("two")};
+  EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom) << "another application's row";
+}
+
 TEST(Propose, IsNoMoreCarefulThanWhereTheLogsBestDesignCanBeBuilt) {
   // 0.95 up to the third level of the first parameter, 0.62 above: what is sure to be feasible is at best 4 levels
   // away.

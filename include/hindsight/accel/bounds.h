@@ -44,7 +44,7 @@ template <class OtherCycles = NoOtherCycles>
                                               residency.weights_on_chip_frac(), rates.resident);
     const double arithmetic_cycles =
         std::max(lane_cycles(layer, config.macs_per_lane) / lanes, layer.macs * (config.clock_hz() / most_macs_per_s));
-    const double dram_cycles = bandwidth_cycles(traffic.dram_bytes(), rates.dram_bytes_per_cycle);
+    const double dram_cycles = bandwidth_cycles(traffic.dram_bytes(), rates.dram_operands_per_cycle);
     cycles +=
         layer.repeat * (std::max({arithmetic_cycles, dram_cycles, other_cycles(layer)}) + vector_cycles(layer, config));
   }

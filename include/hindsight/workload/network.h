@@ -27,6 +27,9 @@ struct ExtraParameters {
   bool operator==(const ExtraParameters&) const = default;
 };
 
+/// What `what` says of a mixture of experts whose layers are those that one token asks.
+inline constexpr const char* kIdleExperts = "experts that are not asked";
+
 /// A network; immutable after construction.
 class Network {
  public:
@@ -74,6 +77,10 @@ struct LayerCounts {
 /// Tokens that one pass of a language model works on, its batch included: rows of its first layer with weights. 0 for
 /// networks with convolutions or without attention, which have none.
 [[nodiscard]] double tokens_of(const Network& network);
+
+/// Whether the network is a mixture of experts whose layers are those that one token asks, by its kIdleExperts: the
+/// others are parameters outside the layers, and more tokens would ask more of them.
+[[nodiscard]] bool has_idle_experts(const Network& network);
 
 /// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name; "NAME@BATCH" is the same at
 /// another batch, and keeps that name. Errors: Error{usage},

@@ -326,7 +326,7 @@ std::optional<double> value_of(const Question& question, const ConfigBinding& bi
   if (chip.violations.count > 0) return std::nullopt;
   std::vector<double> each;
   for (const workload::Network* network : question.networks) {
-    const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
+    const Evaluation evaluation = evaluate(chip, *network, Depth::stop_at_hardware);
     if (!evaluation.feasible()) return std::nullopt;
     for (const Limit& limit : question.limits) {
       if (!(limit.metric->value(evaluation) <= limit.most)) return std::nullopt;
