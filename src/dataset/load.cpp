@@ -311,8 +311,8 @@ class Loader {
         context.features[static_cast<Eigen::Index>(context.feature_names.size())] = value;
         context.feature_names.push_back(name);
       }
-      require_own_layers(record);
       context.layers = logged_layers(record.layers_json, record.definition);
+      if (!context.layers.empty()) require_own_layers(record);
       first = first == nullptr ? &record : first;
       if (first->context_version != record.context_version ||
           data.contexts.front().feature_names != context.feature_names) {
