@@ -119,6 +119,7 @@ study::ProposalRequest request_of(const ProposeOptions& options) {
   how.count = static_cast<std::size_t>(options.top);
   if (options.diversity) request.diversity = static_cast<std::size_t>(*options.diversity);
   request.risk = optimize::parse_risk(options.risk);
+  request.any_model = any_model_like;
   return request;
 }
 

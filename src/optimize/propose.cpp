@@ -66,6 +66,13 @@ std::function<std::string(double)> worth_allowing(double threshold) {
   };
 }
 
+/// The same where the model's chances are not to be believed: none below `threshold` is offered.
+std::function<std::string(double)> never_worth_allowing(double threshold) {
+  return [most = 1 - threshold](double infeasibility) {
+    return infeasibility > most ? "" : as_min_feasible(infeasibility);
+  };
+}
+
 class Proposer {
  public:
   Proposer(const surrogate::Model& model, const ProposeOptions& options)
@@ -418,11 +425,14 @@ class Proposer {
   /// Designs that are all but sure to fail are no proposals.
   [[noreturn]] void refuse_unlikely(double reachable, const Solution& solution) const {
     const double least = std::min(kRelaxed.back(), options_.min_p_feasible);
+    const std::string remedy = options_.unlikely_remedy ? options_.unlikely_remedy() : "";
+    Problem problem = with_p_feasible(least);
+    if (!remedy.empty()) problem.constraints.back().text = never_worth_allowing(least);
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
                             "{}, at least {} is needed: {}",
                             as_threshold(1 - reachable), shortest(least),
-                            explain_infeasible(with_p_feasible(least), solution, search_)));
+                            explain_infeasible(problem, solution, search_, remedy)));
   }
 
   /// The feasible ones of `pool` by score; ties by p_feasible, then by score and levels.

@@ -153,10 +153,15 @@ std::vector<std::string> limitable(const surrogate::Model& model, const KnownEva
   return unique;
 }
 
-[[noreturn]] void refuse_limit(const std::string& name, const std::vector<std::string>& known) {
-  throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric that the model has learned "
-                                            "(train with --constraint), nor a derived quantity (of --space).{}",
-                                            printable(name), did_you_mean(name, known)));
+[[noreturn]] void refuse_limit(const std::string& name, const std::vector<std::string>& known,
+                               const surrogate::Model& model, const KnownEvaluator& evaluator) {
+  const std::optional<std::string> metric = learnable_metric(name, model, evaluator);
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("--max {}: neither a parameter nor a metric that the model has learned{}, nor a derived "
+                  "quantity (of --space).{}",
+                  printable(name), metric ? fmt::format(" (train with --constraint {})", printable(*metric)) : "",
+                  did_you_mean(name, known)));
 }
 
 void append_names(const DerivedQuantities& derived, std::vector<std::string>& names) {
@@ -266,7 +271,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
       continue;
     }
     const auto p = space.find(assignment.name);
-    if (!p) refuse_limit(assignment.name, known);
+    if (!p) refuse_limit(assignment.name, known, model, evaluator);
     require_ordinal(space.parameters()[*p], "--max");
     bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
   }

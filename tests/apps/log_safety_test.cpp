@@ -140,6 +140,8 @@ TEST_F(LogSafety, DeepVerificationRepeatsRowsToTheBit) {
       "reason within its limit");
   found("UPDATE evaluators SET definition = definition || ' '", "the definition of 'hindsight-accel");
   found("UPDATE spaces SET definition_hash = 'x'", "definition (1 row), first space 1");
+  found("UPDATE workloads SET layers_json = json_set(layers_json, '$[0].macs', 3) WHERE name = 'm4'",
+        "layers (1 row), first workload 1: 'm4': layer 1 ('stem'): macs is 3, and the definition gives 22118400");
 }
 
 TEST_F(LogSafety, DeepVerificationSaysWhatItCannotRepeat) {

@@ -79,6 +79,9 @@ struct ProposeOptions {
   bool only_new = false;             ///< no design of `logged`, whatever application it was logged for
   std::vector<space::Design> never;  ///< these are not proposed either
   unsigned threads = 0;
+  /// Asked where no design is likely to be feasible and no other limit alone is in the way: a sentence in place of the
+  /// advice to relax several, or to take a smaller p_feasible. Null or empty: that advice.
+  std::function<std::string()> unlikely_remedy = {};
 };
 
 /// One metric of a front at one design. Of a design that is there because of its logged values (Proposal::from_log) the
