@@ -18,6 +18,7 @@
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/asked.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/rules.h"
 #include "hindsight/space/short_id.h"
@@ -284,6 +285,15 @@ class AnswerReader {
     return std::nullopt;
   }
 
+  /// Of a feasible row.
+  void require_possible(std::size_t row) const {
+    for (const auto& [name, column] : columns_.metrics) {
+      const auto value = parse_double(table_.rows[row][column]);
+      const std::string problem = value ? log::impossible_value(name, *value) : "";
+      if (!problem.empty()) fail(row, column, problem + ". A design that failed has a reason instead");
+    }
+  }
+
   /// False where the row has no answer yet.
   bool read_outcome(std::size_t row, StatedOutcome& outcome) const {
     std::string reason = columns_.reason ? std::string(trimmed(table_.rows[row][*columns_.reason])) : "";
@@ -309,10 +319,13 @@ class AnswerReader {
     outcome.feasible = said.value_or(reason.empty()) && reason.empty();
     if (!outcome.feasible) {
       outcome.violations.push_back(plain_violation(reason));
-      std::erase_if(outcome.metrics,
-                    [](const auto& one) { return one.first == "latency_s" || one.first == "energy_j"; });
+      std::erase_if(outcome.metrics, [](const auto& one) {
+        return one.first == "latency_s" || one.first == "energy_j" ||
+               !log::impossible_value(one.first, one.second).empty();
+      });
       return true;
     }
+    require_possible(row);
     if (outcome.metrics.empty() && flag_at(row, columns_.feasible) == true) {
       fail(row, columns_.feasible.value_or(0), "a feasible row without a metric. Fill one in, or give a reason");
     }

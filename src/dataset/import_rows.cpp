@@ -18,6 +18,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
 
@@ -156,7 +157,7 @@ std::optional<std::string> telling_value(const CsvTable& table, const std::vecto
 /// run.
 std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRoles& roles) {
   constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
-  if (roles.infeasible) return std::nullopt;
+  if (roles.infeasible || !log::impossible_value(roles.objective.name, 0).empty()) return std::nullopt;
   std::vector<bool> zero;
   for (const TableCells::Row& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
   const std::ptrdiff_t count = std::count(zero.begin(), zero.end(), true);

@@ -203,10 +203,6 @@ class Telling {
       if (outcome.metrics.contains(name)) continue;
       refuse(row, fmt::format("no {}, which a feasible design is compared by. Fill it in, or give a reason", name));
     }
-    const auto latency = outcome.metrics.find("latency_s");
-    if (latency != outcome.metrics.end() && latency->second <= 0) {
-      refuse(row, fmt::format("latency_s is {}, and must be above 0", shortest(latency->second)));
-    }
   }
 
   /// Nothing: it was told before.

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "dataset/dataset_fixture.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
@@ -94,6 +96,28 @@ TEST_F(ImportCsv, FlagsInTheirSpellings) {
 
 TEST_F(ImportCsv, AnObjectiveMayBeZeroOrBelow) {
   EXPECT_THAT(reasons_of("a,y\n1,0\n2,-3.5\n3,1\n", {.objective = "y"}), ElementsAre("ok", "ok", "ok"));
+}
+
+TEST_F(ImportCsv, ValuesThatCannotBeAreRefusedByTheirCells) {
+  const CsvRoles wanted{.objective = "latency_s", .constraints = {"area_mm2", "slack_ns"}};
+  const ImportResult result =
+      import("a,latency_s,area_mm2,slack_ns\n1,2,3,-1\n2,-1,3,1\n3,0,3,1\n4,2,-3,1\n5,oom,-1,-1\n6,2,0,1\n", wanted);
+  EXPECT_THAT(result.rejected,
+              ElementsAre(HasSubstr("t.csv:3:3: latency_s is -1, and nothing takes no time (a run that failed has an "
+                                    "empty cell, or --infeasible says so)"),
+                          HasSubstr("t.csv:4:3: latency_s is 0, and nothing takes no time"),
+                          HasSubstr("t.csv:5:5: area_mm2 is -3, and no area is below 0")));
+  EXPECT_EQ(result.feasible, 2U);
+  EXPECT_THAT(result.infeasible, ElementsAre(::testing::Pair("oom", 1U))) << "a failed run may have left -1 behind";
+  EXPECT_THAT(result.remarks, IsEmpty());
+  EXPECT_TRUE(log::Log::open(file_, log::OpenMode::read_only).verify().sound());
+  const Dataset data = load_dataset(file_, [] {
+    Selection all = selection("latency_s");
+    all.constraints = {"area_mm2"};
+    return all;
+  }());
+  EXPECT_THAT(data.feasible, ElementsAre(true, false, true));
+  EXPECT_TRUE(std::isnan(data.constraints(1, 0)));
 }
 
 TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
