@@ -253,7 +253,40 @@ class RowReader {
   std::size_t explained_ = 0;
 };
 
+/// Different values of a column in the order of the rows, at most `most`.
+std::vector<std::string> first_values(const CsvTable& table, std::size_t column, std::size_t most) {
+  std::vector<std::string> values;
+  for (const TableCells::Row& row : table.rows) {
+    const std::string& cell = row[column];
+    if (std::find(values.begin(), values.end(), cell) != values.end()) continue;
+    if (values.size() == most) break;
+    values.push_back(cell);
+  }
+  return values;
+}
+
 }  // namespace
+
+std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles) {
+  if (!roles.infeasible_value || table.rows.empty()) return "";
+  const std::size_t column = *roles.infeasible;
+  const std::string& value = *roles.infeasible_value;
+  const bool occurs = std::any_of(table.rows.begin(), table.rows.end(),
+                                  [&](const TableCells::Row& row) { return same_value(row[column], value); });
+  if (occurs) return "";
+  constexpr std::size_t kShown = 5;  // [chosen] a flag has two values, or a few
+  std::vector<std::string> values = first_values(table, column, kShown + 1);
+  const std::string name = printable(table.header[column], 40);
+  const std::string problem = fmt::format("{} is {} in no row", name, printable(value, 40));
+  if (values.size() == 1) return fmt::format("{}, but '{}' in all", problem, printable(values.front(), 40));
+  if (values.size() > kShown) values.back() = "...";
+  for (std::string& one : values) one = one.empty() ? "''" : printable(one, 20);
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: --infeasible {}={}: {}; it has {}. Write the value as the table has it, or leave the "
+                  "option out",
+                  printable(table.file.string(), 100), name, printable(value, 40), problem, join(values, ", ")));
+}
 
 std::vector<TableContext> read_rows(const ImportSource& source, const ColumnRoles& roles,
                                     const space::DesignSpace& space, const std::string& workload, RowTaker& taker) {

@@ -206,6 +206,9 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   result.remarks = source.remarks;
   if (source.outcomes.empty()) {
     if (auto remark = remark_on_zeros(source.table, resolved)) result.remarks.push_back(std::move(*remark));
+    if (auto remark = remark_on_infeasible_value(source.table, resolved); !remark.empty()) {
+      result.remarks.push_back(std::move(remark));
+    }
   }
   Refusals refusals(source.table, result);
   ReadableRows read = readable_rows(source, resolved, space, target.workload, metric, duplicates, result, refusals);

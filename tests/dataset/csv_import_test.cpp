@@ -143,6 +143,22 @@ TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {
               ElementsAre("ok", "infeasible", "infeasible"));
 }
 
+TEST_F(ImportCsv, AFlagThatNoRowHasIsRefused) {
+  const std::string rows = "a,y,status\n1,3,ok\n2,0,FAIL\n3,5,ok\n";
+  const auto refusal = [&](const std::string& text, const std::string& flag) {
+    return error_of([&] { import(text, {.objective = "y", .infeasible = flag}); }).second;
+  };
+  EXPECT_EQ(refusal(rows, "status=FAILED"),
+            "t.csv: --infeasible status=FAILED: status is FAILED in no row; it has ok, FAIL. Write the value as the "
+            "table has it, or leave the option out");
+  EXPECT_FALSE(std::filesystem::exists(file_));
+  EXPECT_THAT(refusal("a,y,code\n1,3,1\n2,3,2\n3,3,\n4,3,4\n5,3,5\n6,3,6\n7,3,7\n", "code=0"),
+              HasSubstr("code is 0 in no row; it has 1, 2, '', 4, 5, .... "));
+  EXPECT_THAT(import("a,y,status\n1,3,ok\n2,4,ok\n", {.objective = "y", .infeasible = "status=FAILED"}).remarks,
+              ElementsAre("status is FAILED in no row, but 'ok' in all"))
+      << "a table in which nothing failed";
+}
+
 TEST_F(ImportCsv, AnInfeasibleDesignHasNoCost) {
   import("a,latency_s,energy_j,area_mm2,bad\n1,2,3,4,0\n2,2,3,4,1\n",
          {.objective = "latency_s", .infeasible = "bad", .constraints = {
