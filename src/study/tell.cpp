@@ -264,7 +264,7 @@ class Telling {
 }  // namespace
 
 Told tell(const TellRequest& request) {
-  log::Log log = log::Log::open(request.log, log::OpenMode::read_write);
+  log::Log log = open_asking_log(request.log, log::OpenMode::read_write);
   dataset::CsvTable table =
       dataset::read_table(request.file);  // standard input may take its time: nothing is locked yet
   log::Transaction whole(log);            // what others tell meanwhile is seen before or after, never between

@@ -38,6 +38,9 @@ struct AskRequest {
 /// What answers is called where nobody named it.
 inline constexpr const char* kSimulator = "simulator";
 
+/// A log that exists. Error{usage} where a file does not, with the ask that begins one; those of Log::open().
+[[nodiscard]] log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode);
+
 /// Who answers: `wanted`, else the only evaluator with rows, else kSimulator. Error{usage} for the built-in model,
 /// which answers by itself, and where several have rows.
 [[nodiscard]] std::string answering_evaluator(const log::Log& log, const std::string& wanted);
