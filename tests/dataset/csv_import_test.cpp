@@ -84,8 +84,8 @@ TEST_F(ImportCsv, ATableBecomesADataset) {
 }
 
 TEST_F(ImportCsv, TheReasonIsTheColumnOrTheWordOrInfeasible) {
-  EXPECT_THAT(reasons_of("a,y\n1,3\n2,\n3,nan\n4,Compile-Error\n5,-inf\n6,OOM\n", {.objective = "y"}),
-              ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom"));
+  EXPECT_THAT(reasons_of("a,y\n1,3\n2,\n3,nan\n4,Compile-Error\n5,-inf\n6,OOM\n7,NaN\n", {.objective = "y"}),
+              ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom", "nan"));
 }
 
 TEST_F(ImportCsv, FlagsInTheirSpellings) {
