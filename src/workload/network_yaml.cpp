@@ -377,7 +377,7 @@ Network parse_network(const std::string& text, const std::string& file_name) {
 
 namespace {
 
-/// "NAME@BATCH", with the '@' at this place; the network keeps that name.
+/// "NAME@BATCH", with the '@' at this place; the network gets that name, of a file its own in place of the path.
 Network at_batch(const std::string& text, std::size_t at) {
   const std::string digits = text.substr(at + 1);
   const std::optional<std::int64_t> batch = parse_int(digits);
@@ -386,7 +386,8 @@ Network at_batch(const std::string& text, std::size_t at) {
                 fmt::format("workload '{}': '{}' is no batch. Write NAME@BATCH with a whole number from 1 to {}.",
                             printable(text), printable(digits), kLargestBatch));
   }
-  return load_network(text.substr(0, at)).with_batch(*batch).with_name(text);
+  const Network network = load_network(text.substr(0, at));
+  return network.with_batch(*batch).with_name(fmt::format("{}@{}", network.name(), *batch));
 }
 
 }  // namespace
