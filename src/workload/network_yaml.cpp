@@ -7,18 +7,22 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/workload/network.h"
@@ -390,6 +394,23 @@ Network at_batch(const std::string& text, std::size_t at) {
   return network.with_batch(*batch).with_name(fmt::format("{}@{}", network.name(), *batch));
 }
 
+/// Files of other tools are told by their endings, as `workload import` tells them.
+void require_workload_file(const std::filesystem::path& file) {
+  constexpr std::array<std::string_view, 4> kOfOthers{".csv", ".tsv", ".onnx", ".m"};
+  const std::string ending = lower_case(file.extension().string());
+  if (std::find(kOfOthers.begin(), kOfOthers.end(), ending) == kOfOthers.end()) return;
+  constexpr std::size_t kShown = 100;  // [chosen] a path that is cut would not work
+  const bool fits = file.string().size() <= kShown;
+  const auto word = [&](const std::string& text, const char* instead) {
+    return fits ? shell_quoted(printable(text)) : std::string(instead);
+  };
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: is no workload file. Make one of another tool's network: hindsight workload import {} "
+                          "--out {}",
+                          printable(file.string(), kShown), word(file.string(), "FILE"),
+                          word(file.stem().string() + ".yaml", "NET.yaml")));
+}
+
 }  // namespace
 
 Network load_network(const std::string& name_or_path) {
@@ -402,7 +423,9 @@ Network load_network(const std::string& name_or_path) {
   if (const std::size_t at = name_or_path.rfind('@'); at != std::string::npos && !std::filesystem::exists(name_or_path))
     return at_batch(name_or_path, at);
   if (std::optional<Network> synthetic = find_synthetic(name_or_path)) return *std::move(synthetic);
-  return read_network(ConfigNode::load(find_data_file(name_or_path, kFolder, "workload")));
+  const std::filesystem::path file = find_data_file(name_or_path, kFolder, "workload");
+  require_workload_file(file);
+  return read_network(ConfigNode::load(file));
 }
 
 std::span<const std::string_view> zoo_networks() { return kZoo; }
