@@ -308,9 +308,7 @@ class AnswerReader {
       if (const auto value = parse_double(cell)) {
         outcome.metrics.emplace_back(name, *value);
       } else if (starts_like_number(cell) || said == true || !words_.words_are_reasons) {
-        fail(row, column,
-             fmt::format("{} is '{}', which is not a number. A design that failed has a reason instead", name,
-                         printable(cell)));
+        fail(row, column, not_a_number(name, cell) + ". A design that failed has a reason instead");
       } else {
         word = column;
       }

@@ -42,10 +42,6 @@ struct Refusal {
   std::string reason;
 };
 
-std::string not_a_number(const std::string& name, const std::string& cell) {
-  return fmt::format("{} is '{}', which is not a number", name, printable(cell));
-}
-
 /// A feasible row without `value` there. Tools write 0 and -1 for runs that failed.
 std::optional<Refusal> refusal_of_value(const NamedColumn& metric, double value) {
   const std::string problem = log::impossible_value(metric.name, value);

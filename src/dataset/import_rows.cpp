@@ -184,9 +184,12 @@ ReadableRows readable_rows(const ImportSource& source, const ColumnRoles& roles,
   read.contexts = read_rows(source, roles, space, workload, distinct);
   read.rows = distinct.finish();
   if (!read.rows.empty()) return read;
-  const char* remedy = source.outcomes.empty() ? "Check the roles of the columns" : "Check the values, or --space";
+  const bool commas = !result.rejected.empty() && result.rejected.front().find("decimal comma") != std::string::npos;
+  const char* remedy = commas                    ? ""  // the refusal has it
+                       : source.outcomes.empty() ? ". Check the roles of the columns"
+                                                 : ". Check the values, or --space";
   throw Error(ErrorKind::usage,
-              fmt::format("{}: no row of {} can be imported{}{}. {}", printable(source.table.file.string(), 400),
+              fmt::format("{}: no row of {} can be imported{}{}{}", printable(source.table.file.string(), 400),
                           with_commas(result.rows), result.rejected.empty() ? "" : "; first: ",
                           result.rejected.empty() ? "" : result.rejected.front(), remedy));
 }
