@@ -172,16 +172,18 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
   return found;
 }
 
-/// Networks by the names that the user wrote, or that a log or file of proposals has.
-std::vector<workload::Network> networks_of(const std::string& list, bool as_proposed) {
+/// Networks by the names that the user wrote, or that a log or file of proposals (`proposed_by`, else empty) has.
+std::vector<workload::Network> networks_of(const std::string& list, const std::string& proposed_by) {
+  if (proposed_by.empty()) return workload::load_networks(list);
   try {
-    if (as_proposed && !workload::names_synthetic_set(list)) foreign_name(list, "Its name", "");
+    const std::string where = fmt::format("{}: its network", printable(proposed_by, 100));
+    if (!workload::names_synthetic_set(list)) foreign_name(list, where, "");
     return workload::load_networks(list);
   } catch (const Error& error) {
-    if (!as_proposed) throw;
-    throw Error(error.kind(), fmt::format("{} The design was proposed for a network of that name. Give its file: "
-                                          "--workload FILE",
-                                          error.what()));
+    const std::size_t at = list.rfind('@');
+    throw Error(error.kind(),
+                fmt::format("{} The design was proposed for a network of that name. Give its file: --workload FILE{}",
+                            error.what(), at == std::string::npos ? "" : printable(list.substr(at), 20)));
   }
 }
 
@@ -206,12 +208,12 @@ class Judge {
  public:
   Judge(const std::string& gpus, const std::string& calibrations)
       : specs_(gpu::load_gpus(gpus)), given_(read_given_calibrations(calibrations, specs_)) {}
-  /// `as_proposed`: the user named no workload.
+  /// `proposed_by`: what names the workloads; empty: the user does.
   std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology,
-                                              bool as_proposed) {
+                                              const std::string& proposed_by) {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
-      for (const workload::Network& network : networks_of(list, as_proposed)) {
+      for (const workload::Network& network : networks_of(list, proposed_by)) {
         comparisons.push_back(
             check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
       }
@@ -285,11 +287,12 @@ int run(const CheckOptions& options, const Session& session) {
   remark_other_networks(options, designs);
   Judge judge(options.gpus, options.calibrations);
   report::GpuCheckReport report{.technology = technology.name, .why_technology = designs.front().why_technology};
+  const std::string proposed_by = !options.workloads.empty() ? "" : options.log.empty() ? options.file : options.log;
   for (const Candidate& candidate : designs) {
     report.designs.push_back({.design = candidate.name,
                               .rank = candidate.rank,
                               .proposal_id = candidate.proposal_id,
-                              .networks = judge.judge(candidate, technology, options.workloads.empty())});
+                              .networks = judge.judge(candidate, technology, proposed_by)});
   }
   if (!options.log.empty() && options.design.empty()) store(options, report, designs, session);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));

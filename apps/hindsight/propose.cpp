@@ -302,8 +302,8 @@ void add_propose(CLI::App& app, Session& session) {
                    "Smallest probability, less spreads [0.9 or 0.5]");
   verb->add_flag("!--no-bounds", request.bounds, "Do not lift latencies to what is possible");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");
-  verb->add_option("--evaluator", request.evaluator,
-                   "Evaluator, where the log has several; with\n--simulate a command");
+  verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several; with\n--simulate a command")
+      ->check(named_evaluator());
   add_evaluator_settings(*verb, options->evaluator);
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");

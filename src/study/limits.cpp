@@ -34,6 +34,13 @@ Assignment parse_assignment(const std::string& option, const std::string& text) 
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
     throw Error(ErrorKind::usage, fmt::format("{} {}: is not NAME=VALUE", option, printable(text)));
   }
+  const std::string name(trimmed(text.substr(0, equals)));
+  if (name.ends_with('<') || name.ends_with('>')) {
+    const char* meaning = option == "--max" ? ", an upper limit" : option == "--min" ? ", a lower limit" : "";
+    throw Error(ErrorKind::usage, fmt::format("{0} {1}: write {0} {2}={3}{4}", option, printable(text),
+                                              printable(trimmed(name.substr(0, name.find_last_not_of("<> ") + 1))),
+                                              printable(text.substr(equals + 1)), meaning));
+  }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 

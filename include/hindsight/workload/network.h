@@ -83,8 +83,7 @@ struct LayerCounts {
 [[nodiscard]] bool has_idle_experts(const Network& network);
 
 /// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name; "NAME@BATCH" is the same at
-/// another batch, and keeps that name. Errors: Error{usage},
-/// file:line:column, nearest name.
+/// another batch, and its name says so. Errors: Error{usage}, file:line:column, nearest name.
 [[nodiscard]] Network load_network(const std::string& name_or_path);
 /// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "zoo" for what
 /// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "datacenter" for what servers run, at their
