@@ -46,18 +46,10 @@ void suggest_training(const BacktestOptions& options, const std::string& recipe)
   const bool plain = rows.runs.empty() && rows.where.empty() && rows.constraints.empty() && rows.assumptions.empty();
   if (!is_shipped || !plain || !options.settings.empty()) return;
   std::vector<std::string> words{"hindsight", "train"};
-  for (const std::string& log : rows.logs) words.insert(words.end(), {"--log", log});
-  const std::vector<std::pair<const char*, std::string>> named{{"--workloads", rows.workloads},
-                                                               {"--objective", rows.objective},
-                                                               {"--space", rows.space},
-                                                               {"--evaluator", rows.evaluator},
-                                                               {"--recipe", recipe}};
-  for (const auto& [option, value] : named) {
-    if (!value.empty()) words.insert(words.end(), {option, value});
-  }
-  if (rows.maximise) words.emplace_back("--maximise");
+  const std::vector<std::string> named = words_of(rows);
+  words.insert(words.end(), named.begin(), named.end());
   const std::string model = std::filesystem::path(rows.log()).replace_extension(".safetensors").string();
-  words.insert(words.end(), {"--out", model});
+  words.insert(words.end(), {"--recipe", recipe, "--out", model});
   suggest(words);
 }
 

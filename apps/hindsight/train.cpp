@@ -19,6 +19,7 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
@@ -430,6 +431,13 @@ void require_no_training_options(const TrainOptions& options) {
   }
 }
 
+/// Error{incompatible} that says in what the spaces differ: a log of another has other metrics, too, and no option
+/// would help.
+void require_space_of_log(const surrogate::Model& base, const LearningRows& rows) {
+  const auto wanted = rows.space.empty() ? std::nullopt : std::optional(rows.space);
+  surrogate::require_space(base, dataset::stored_space(log::Log::open(rows.log(), log::OpenMode::read_only), wanted));
+}
+
 /// --from: the objective and the labels are the model's.
 int run_from(TrainOptions given, const Session& session) {
   require_no_training_options(given);
@@ -441,6 +449,7 @@ int run_from(TrainOptions given, const Session& session) {
   given.from = model_file(given.from);
   const FileRoles roles = separate_files(given);
   const surrogate::Model base = surrogate::load_model(given.from);
+  require_space_of_log(base, given.rows);
   const bool asked = !given.rows.objective.empty();
   if (!asked) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
@@ -454,6 +463,7 @@ int run_from(TrainOptions given, const Session& session) {
                              .log = options.rows.log(),
                              .out = options.out,
                              .selection = selection_of(options.rows),
+                             .rows_words = words_of(options.rows),
                              .options_json = json_line(nlohmann::ordered_json{{"from", options.from},
                                                                               {"workloads", options.rows.workloads},
                                                                               {"objective", options.rows.objective},
