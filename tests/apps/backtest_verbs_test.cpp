@@ -1,7 +1,11 @@
 /// Do the verbs that measure learning rank methods, choose a recipe, and go on where they were?
+#include <signal.h>
+
+#include <chrono>
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "apps/learn_fixture.h"
 #include "hindsight/core/text.h"
@@ -54,6 +58,21 @@ TEST_F(Learn, BacktestShowsATableAndRefusesWhatItCannotTest) {
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--methods", "margin"}), 2, "margins");
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--set", "stepz=1"}), 2, "steps");
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--workloads", "m7"}), 2, "m6");
+}
+
+TEST_F(Learn, AnInterruptedBacktestSaysWhatWouldKeepItsTrainings) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const auto stopped = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--log", log(), "--set", "steps=100000000", "--quiet"});
+    Process process(words);
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    process.send(SIGINT);
+    return process.wait();
+  };
+  expect_one_line_error(stopped({"backtest", "--methods", "margins"}), 130, "With --trials FOLDER");
+  expect_one_line_error(stopped({"train", "--out", model()}), 130, "With --trials FOLDER");
+  expect_one_line_error(stopped({"backtest", "--methods", "margins", "--trials", file("trials")}), 130,
+                        "trials keeps the trainings that are finished, and the same command goes on there");
 }
 
 TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
