@@ -1,7 +1,9 @@
 /// Do the verbs that measure learning rank methods, choose a recipe, and go on where they were?
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <sstream>
@@ -111,6 +113,79 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   EXPECT_GT(ratio["margins"], ratio["best_in_log"]);
   EXPECT_GT(ratio["forest"], ratio["best_in_log"]);
   EXPECT_LE(std::max({ratio["prime"], ratio["margins"], ratio["forest"]}), 1);
+}
+
+TEST_F(Learn, W50DefaultScoresWhatTrainChoosesAndProposeProposes) {
+  const auto cost = [](int a, int b) { return 200.0 / a + 1.37 * b; };  // no two are alike
+  std::string csv = "a,b,cost_ms\n";
+  double least = cost(1, 1);
+  for (int a = 1; a <= 12; ++a) {
+    for (int b = 1; b <= 12; ++b) {
+      csv += fmt::format("{},{},{}\n", a, b, a * b > 100 ? "too_big" : shortest(cost(a, b)));
+      if (a * b <= 100) least = std::min(least, cost(a, b));
+    }
+  }
+  const std::string table = write("table.csv", csv);
+  ASSERT_EQ(hindsight({"log", "import", "--csv", table, "--objective", "cost_ms", "--log", log()}).exit_code, 0);
+  const std::vector<std::string> settings{"--set",         "steps=100", "--set",     "ensemble=1", "--set",
+                                          "final_steps=0", "--quiet",   "--threads", "2"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), settings.begin(), settings.end());
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string chosen = Json::parse(run({"backtest", "--log", log(), "--json"})).at("chosen");
+  static_cast<void>(run({"train", "--log", log(), "--out", model(), "--device", "cpu"}));
+  const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
+  EXPECT_THAT(shown.at("provenance").at("recipe_chosen").get<std::string>(), HasSubstr(chosen + ", of 5 recipes"));
+  const Outcome proposed =
+      hindsight({"propose", "--model", model(), "--workload", "table", "--log", log(), "--top", "3", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json proposals = Json::parse(proposed.out).at("proposals");
+  // Nothing is hidden and every row is learnt from: the same rows.
+  const Json w50 = Json::parse(run({"bench", "w50", "--csv", table, "--objective", "cost_ms", "--hide", "0", "--train",
+                                    "1.0", "--seeds", "1", "--top", "3", "--methods", "default", "--json"}))
+                       .at("runs")
+                       .at(0);
+  EXPECT_EQ(w50.at("recipe"), chosen);
+  EXPECT_EQ(w50.at("train_rows"), 144);
+  const Json& scored = w50.at("scores").at(0).at("proposals");
+  ASSERT_EQ(scored.size(), proposals.size());
+  for (std::size_t i = 0; i < scored.size(); ++i) {
+    int a = 0, b = 0;
+    const std::string design = proposals.at(i).at("design");
+    ASSERT_EQ(std::sscanf(design.c_str(), "a=%d,b=%d", &a, &b), 2) << design;
+    ASSERT_EQ(scored.at(i).at("feasible"), a * b <= 100) << design;
+    if (a * b <= 100) {
+      EXPECT_NEAR(scored.at(i).at("regret"), cost(a, b) / least, hindsight::test::kSixDigits) << design;
+    }
+  }
+}
+
+TEST_F(Learn, W50RefusesARecipeAndSettingsThatNobodyOfItsMethodsHears) {
+  const std::string table = write("table.csv", "a,b,cost\n1,1,5\n1,2,6\n2,1,7\n2,2,9\n3,1,8\n3,2,4\n");
+  const auto rehearsed = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"bench", "w50", "--csv", table, "--objective", "cost", "--dry-run"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  expect_one_line_error(rehearsed({"--methods", "default", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
+  expect_one_line_error(rehearsed({"--methods", "best_in_log", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
+  expect_one_line_error(rehearsed({"--methods", "best_in_log,forest", "--set", "steps=5"}), 2,
+                        "best_in_log, forest learns by no recipe");
+  expect_one_line_error(rehearsed({"--methods", "best_in_log", "--recipe", "nosuch"}), 2, "nosuch");
+  expect_one_line_error(rehearsed({"--methods", "default,plain", "--recipe", "margins"}), 2,
+                        "no such method is among default, plain");
+  expect_one_line_error(rehearsed({"--methods", "prime", "--recipe", "margins"}), 2, "is one of the method margins");
+  expect_one_line_error(rehearsed({"--recipe", "default"}), 2, "name it in --methods: default");
+  expect_one_line_error(rehearsed({"--methods", "margins", "--set", "alpha=3"}), 2, "not by margins");
+  expect_one_line_error(rehearsed({"--methods", "default", "--set", "batch_pairs=9"}), 2, "read by the method layers");
+  expect_one_line_error(rehearsed({"--methods", "prime", "--risk", "brave"}), 2, "bold");
+  EXPECT_THAT(rehearsed({"--methods", "default,prime,forest", "--set", "alpha=3"}).err,
+              HasSubstr("--set alpha=3 counts for pushed, v0.1, prime, and changes nothing in margins, trends, plain"));
+  // Without --methods default competes, and --recipe is for those whose networks it describes.
+  EXPECT_THAT(rehearsed({"--recipe", "plain", "--seeds", "1", "--results", file("r.csv")}).out, HasSubstr("7 cells"));
 }
 
 TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
