@@ -173,47 +173,20 @@ Contender contender(const BenchW50Options& options, const std::string& name) {
   return result;
 }
 
-/// What --recipe and --set say is of somebody.
-void require_heard(const BenchW50Options& options, const std::vector<std::string>& names,
-                   const std::vector<Contender>& contenders) {
-  const auto takes_recipe = [&](const std::string& name) { return !base_recipe(options, name).empty(); };
-  if (!options.recipe.empty() && std::ranges::none_of(names, takes_recipe)) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("--recipe {}: is what methods are trained by, and no such method is among {}. Leave it out, "
-                    "or add the recipe to --methods",
-                    printable(options.recipe), join(names, ", ")));
-  }
-  if (options.settings.empty()) return;
-  surrogate::Recipe any;  // where no contender has a recipe, keys and values are looked at all the same
-  apply_settings(any, options.settings);
-  std::vector<surrogate::Recipe> trained;
-  for (const Contender& who : contenders) {
-    trained.insert(trained.end(), who.candidates.begin(), who.candidates.end());
-    if (who.method != check::W50Method::recipe) continue;
-    trained.push_back(who.recipe);
-    trained.back().name = who.name;
-  }
-  if (trained.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("--set {}: {} learns by no recipe. Leave it out, or add who does, e.g. "
-                                              "--methods default",
-                                              printable(options.settings.front()), join(names, ", ")));
-  }
-  require_read(trained, options.settings, options.quiet);
-}
-
 /// Who is to propose, each checked.
 std::vector<Contender> contenders_of(const BenchW50Options& options) {
-  if (options.recipe == kChosenRecipe) {
-    throw Error(
-        ErrorKind::usage,
-        "--recipe default: backtests choose that recipe. Leave --recipe out, and name it in --methods: default");
-  }
-  if (!options.recipe.empty()) static_cast<void>(surrogate::load_recipe(options.recipe));
-  const std::vector<std::string>& names = options.methods.empty() ? kUsualContenders : options.methods;
+  require_base_recipe(options.recipe);
   std::vector<Contender> contenders;
-  for (const std::string& name : names) contenders.push_back(contender(options, name));
-  require_heard(options, names, contenders);
+  std::vector<Learner> learners;
+  for (const std::string& name : options.methods.empty() ? kUsualContenders : options.methods) {
+    const Contender& who = contenders.emplace_back(contender(options, name));
+    Learner& learner = learners.emplace_back(
+        Learner{.name = name, .takes_recipe = !base_recipe(options, name).empty(), .recipes = who.candidates});
+    if (who.method != check::W50Method::recipe) continue;
+    learner.recipes.push_back(who.recipe);
+    learner.recipes.back().name = name;  // several methods may train one recipe
+  }
+  require_heard(learners, options.recipe, options.settings, options.quiet);
   return contenders;
 }
 

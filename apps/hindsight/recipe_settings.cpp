@@ -8,6 +8,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "output.h"
+#include "recipe_choice.h"
 
 namespace hindsight::app {
 namespace {
@@ -90,6 +91,42 @@ void require_read(const std::vector<surrogate::Recipe>& recipes, const std::vect
     remark(fmt::format("--set {} counts for {}, and changes nothing in {}", printable(setting), join(readers, ", "),
                        join(others, ", ")));
   }
+}
+
+void require_heard(const std::vector<Learner>& learners, const std::string& recipe,
+                   const std::vector<std::string>& settings, bool quiet) {
+  std::vector<std::string> names;
+  std::vector<surrogate::Recipe> recipes;
+  for (const Learner& learner : learners) {
+    names.push_back(learner.name);
+    recipes.insert(recipes.end(), learner.recipes.begin(), learner.recipes.end());
+  }
+  const std::string all = printable(join(names, ", "), 150);
+  if (!recipe.empty() && std::ranges::none_of(learners, &Learner::takes_recipe)) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--recipe {}: is what methods are trained by, and none that it is for is among {}. Leave it "
+                    "out, or name it in --methods",
+                    printable(recipe), all));
+  }
+  if (settings.empty()) return;
+  surrogate::Recipe any;  // keys and values are looked at wherever nobody has a recipe, too
+  apply_settings(any, settings);
+  if (recipes.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("--set {}: no recipe is trained by {}. Leave it out, or add who learns, "
+                                              "e.g. default, to --methods",
+                                              printable(settings.front()), all));
+  }
+  require_read(recipes, settings, quiet);
+}
+
+void require_base_recipe(const std::string& name) {
+  if (name == kChosenRecipe) {
+    throw Error(
+        ErrorKind::usage,
+        "--recipe default: backtests choose that recipe. Leave --recipe out, and name it in --methods: default");
+  }
+  if (!name.empty()) static_cast<void>(surrogate::load_recipe(name));
 }
 
 void remark_unread_keys(const surrogate::Recipe& recipe, bool quiet) {

@@ -26,6 +26,18 @@ void apply_settings(surrogate::Recipe& recipe, const std::vector<std::string>& s
 /// reads; one that some of them read is said with their names, unless `quiet`.
 void require_read(const std::vector<surrogate::Recipe>& recipes, const std::vector<std::string>& settings, bool quiet);
 
+/// Who proposes in a bench, as --recipe and --set see it.
+struct Learner {
+  std::string name;
+  bool takes_recipe = false;               ///< it is trained by that of --recipe
+  std::vector<surrogate::Recipe> recipes;  ///< that it may train, with the settings applied; none: it learns by none
+};
+/// Error{usage} for a recipe that none of them takes, for settings where none learns, and as require_read() has it.
+void require_heard(const std::vector<Learner>& learners, const std::string& recipe,
+                   const std::vector<std::string>& settings, bool quiet);
+/// The same for one that is no recipe of --recipe at all: an unknown one, or that of backtests.
+void require_base_recipe(const std::string& name);
+
 /// Says which keys of a file change nothing, unless `quiet`. `recipe`: as it was read.
 void remark_unread_keys(const surrogate::Recipe& recipe, bool quiet);
 

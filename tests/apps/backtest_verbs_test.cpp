@@ -173,10 +173,10 @@ TEST_F(Learn, W50RefusesARecipeAndSettingsThatNobodyOfItsMethodsHears) {
   expect_one_line_error(rehearsed({"--methods", "default", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
   expect_one_line_error(rehearsed({"--methods", "best_in_log", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
   expect_one_line_error(rehearsed({"--methods", "best_in_log,forest", "--set", "steps=5"}), 2,
-                        "best_in_log, forest learns by no recipe");
+                        "no recipe is trained by best_in_log, forest");
   expect_one_line_error(rehearsed({"--methods", "best_in_log", "--recipe", "nosuch"}), 2, "nosuch");
   expect_one_line_error(rehearsed({"--methods", "default,plain", "--recipe", "margins"}), 2,
-                        "no such method is among default, plain");
+                        "none that it is for is among default, plain");
   expect_one_line_error(rehearsed({"--methods", "prime", "--recipe", "margins"}), 2, "is one of the method margins");
   expect_one_line_error(rehearsed({"--recipe", "default"}), 2, "name it in --methods: default");
   expect_one_line_error(rehearsed({"--methods", "margins", "--set", "alpha=3"}), 2, "not by margins");
@@ -215,6 +215,29 @@ TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
   EXPECT_EQ(study.at("results").at(1).at("queries"), 0) << "learning from a log asks no simulator";
   EXPECT_EQ(study.at("results").at(2).at("queries"), 40);
   EXPECT_EQ(Json::parse(hindsight(offline).out), study) << "the second run finds everything done";
+}
+
+TEST_F(Learn, OfflineTrainsByRecipesAndByTheOneThatTrainWouldChoose) {
+  const std::vector<std::string> settings{"--set",      "steps=30", "--set",           "final_steps=0", "--set",
+                                          "ensemble=1", "--set",    "batch_pairs=500", "--quiet",       "--json"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), settings.begin(), settings.end());
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  };
+  const std::vector<std::string> study{
+      "bench",     "offline", "--out",     file("offline"),        "--quick", "--tasks", "single/m6",
+      "--samples", "2000",    "--methods", "default,layers,trends"};
+  const Json results = run(study).at("results");
+  ASSERT_EQ(results.size(), 3U);
+  for (const Json& one : results) EXPECT_EQ(one.at("queries"), 0) << one;
+  // As the quick study shortens them.
+  const Json tested = run({"backtest", "--log", file("offline/log_2000.sqlite"), "--workloads", "m6", "--constraint",
+                           "area_mm2", "--set", "evaluate_interval=100"});
+  EXPECT_EQ(results.at(0).at("recipe"), tested.at("chosen"));
+  EXPECT_FALSE(results.at(1).contains("recipe")) << "it is named";
+  EXPECT_EQ(run(study).at("results"), results) << "the second run finds everything done";
 }
 
 }  // namespace
