@@ -15,7 +15,8 @@ accelerator model or of its synthetic networks needs another folder.
   recipes      each of the nine from its own designs of the same logs, by every recipe of RECIPES, and which of them the
                backtests of that log alone choose: recipes.csv, chosen.csv, and a table each
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
-               a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself
+               a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself;
+               tables.csv, a line for each
   regret       proposals of every model of the folder for the tasks of data/reference/optima.csv, simulated, over
                the exact optimum: regret.csv, and Markdown tables on standard output; infeasible shares with and
                without the exact checks, and how many predictions a bound lifted
@@ -273,7 +274,7 @@ step_tables() {
   fi
   for table in $TABLES; do arguments+=(--csv "$table"); done
   hindsight bench w50 "${arguments[@]}" --objective time_ms --infeasible infeasible --train 0.1 --seeds 5 \
-    --methods default,margins,trends,plain,pushed,v0.1,prime-paper,best_in_log
+    --methods default,margins,trends,plain,pushed,v0.1,prime-paper,coms,best_in_log --results tables.csv
 }
 
 step_distance() {

@@ -43,20 +43,22 @@ struct CheckOptions {
   std::string workloads;
   std::string gpus = "l4,rtx-4090,l40s,h100-sxm5,h200";
   std::string calibrations;
-  std::string technology;  ///< empty: that of the space
+  std::string technology;  ///< empty: that of the space, or of the chip
   std::int64_t top = 1;
   bool json = false;
 };
 
-/// A design to judge, and the networks it was proposed for.
+/// A design to judge.
 struct Candidate {
   std::string name;
   accel::AcceleratorConfig config;
-  std::string technology = {};  ///< of its log or its space; empty: nothing says
+  std::string technology = {};      ///< of its log, its space or its chip; empty: nothing says
+  std::string why_technology = {};  ///< of a reference chip
   std::optional<std::int64_t> rank = {};
   std::optional<std::int64_t> proposal_id = {};
   std::optional<std::string> earlier_verdict = {};
-  std::vector<std::string> networks = {};
+  std::vector<std::string> networks = {};      ///< to judge it on
+  std::vector<std::string> proposed_for = {};  ///< as its log or file says
 };
 
 /// What a proposal was verified with, else its design was evaluated with.
@@ -147,8 +149,8 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
     return {
         {.name = options.design, .config = configuration_of(space, options.design), .technology = space.technology()}};
   }
-  const accel::ReferenceChip chip = reference_chip(options.design);
-  return {{.name = chip.name, .config = chip.config}};
+  const auto [chip, why] = asked_chip(options.design, options.technology);
+  return {{.name = chip.name, .config = chip.config, .technology = chip.technology, .why_technology = why}};
 }
 
 std::vector<Candidate> candidates(const CheckOptions& options) {
@@ -161,6 +163,7 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
   std::vector<Candidate> found =
       !options.design.empty() ? from_design(options) : (!options.log.empty() ? from_log(options) : from_file(options));
   for (Candidate& candidate : found) {
+    candidate.proposed_for = candidate.networks;
     if (!options.workloads.empty()) candidate.networks = {options.workloads};
     if (candidate.networks.empty()) {
       throw Error(ErrorKind::usage, "check: no workload is known for the design. Name one with --workload");
@@ -169,16 +172,34 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
   return found;
 }
 
-/// Networks by the names that the user wrote, or that a log or file of proposals has.
-std::vector<workload::Network> networks_of(const std::string& list, bool as_proposed) {
+/// Networks by the names that the user wrote, or that a log or file of proposals (`proposed_by`, else empty) has.
+std::vector<workload::Network> networks_of(const std::string& list, const std::string& proposed_by) {
+  if (proposed_by.empty()) return workload::load_networks(list);
   try {
-    if (as_proposed && !workload::names_synthetic_set(list)) foreign_name(list, "Its name", "");
+    const std::string where = fmt::format("{}: its network", printable(proposed_by, 100));
+    if (!workload::names_synthetic_set(list)) foreign_name(list, where, "");
     return workload::load_networks(list);
   } catch (const Error& error) {
-    if (!as_proposed) throw;
-    throw Error(error.kind(), fmt::format("{} The design was proposed for a network of that name. Give its file: "
-                                          "--workload FILE",
-                                          error.what()));
+    const std::size_t at = list.rfind('@');
+    throw Error(error.kind(),
+                fmt::format("{} The design was proposed for a network of that name. Give its file: --workload FILE{}",
+                            error.what(), at == std::string::npos ? "" : printable(list.substr(at), 20)));
+  }
+}
+
+/// Proposals of one network may be asked about another; whoever does so by mistake reads it.
+void remark_other_networks(const CheckOptions& options, const std::vector<Candidate>& designs) {
+  if (options.workloads.empty()) return;
+  const std::vector<workload::Network> asked = workload::load_networks(options.workloads);
+  for (const Candidate& design : designs) {
+    const auto is_known = [&](const workload::Network& network) {
+      return std::ranges::find(design.proposed_for, network.name()) != design.proposed_for.end();
+    };
+    if (design.proposed_for.empty() || std::ranges::all_of(asked, is_known)) continue;
+    remark(fmt::format("note: the design of rank {} was proposed for {}{}", design.rank.value_or(1),
+                       printable(join(design.proposed_for, ", "), 200),
+                       options.log.empty() ? "" : ". Other runs' designs: --proposals RUN (log show names them)"));
+    return;
   }
 }
 
@@ -187,12 +208,12 @@ class Judge {
  public:
   Judge(const std::string& gpus, const std::string& calibrations)
       : specs_(gpu::load_gpus(gpus)), given_(read_given_calibrations(calibrations, specs_)) {}
-  /// `as_proposed`: the user named no workload.
+  /// `proposed_by`: what names the workloads; empty: the user does.
   std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology,
-                                              bool as_proposed) {
+                                              const std::string& proposed_by) {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
-      for (const workload::Network& network : networks_of(list, as_proposed)) {
+      for (const workload::Network& network : networks_of(list, proposed_by)) {
         comparisons.push_back(
             check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
       }
@@ -263,19 +284,23 @@ int run(const CheckOptions& options, const Session& session) {
   for (const Candidate& candidate : designs) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }
+  remark_other_networks(options, designs);
   Judge judge(options.gpus, options.calibrations);
-  report::GpuCheckReport report{.technology = technology.name};
+  report::GpuCheckReport report{.technology = technology.name, .why_technology = designs.front().why_technology};
+  const std::string proposed_by = !options.workloads.empty() ? "" : options.log.empty() ? options.file : options.log;
   for (const Candidate& candidate : designs) {
     report.designs.push_back({.design = candidate.name,
                               .rank = candidate.rank,
                               .proposal_id = candidate.proposal_id,
-                              .networks = judge.judge(candidate, technology, options.workloads.empty())});
+                              .networks = judge.judge(candidate, technology, proposed_by)});
   }
   if (!options.log.empty() && options.design.empty()) store(options, report, designs, session);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });
-  if (!options.json && !session.dry_run && any) suggest_next(options, technology.name);
+  if (!options.json && !session.dry_run && any) {
+    suggest_next(options, options.technology.empty() ? technology.name : options.technology);
+  }
   return any ? 0 : exit_code(ErrorKind::no_feasible);
 }
 
@@ -297,6 +322,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_flag("--json", options->json, "Everything, as JSON");
   add_dry_run(*verb, session);
   verb->footer(
+      "A batch with '=' is the largest that takes no longer than the design.\n"
       "Exit code 3 when no design can run its workloads.\n"
       "Example: hindsight check --design coral_edge_tpu --workload mobilenet_v2 --gpu l4,h200");
   verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });

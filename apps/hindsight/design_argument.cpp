@@ -9,6 +9,7 @@
 #include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
@@ -61,9 +62,10 @@ accel::Technology technology_for(const std::string& asked, const std::string& ow
   try {
     return accel::load_technology(foreign_name(own, "its name", "Which technology is it?"));
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("the design's own technology, of its log or space, cannot be read: {} Name "
-                                          "its file, or another, with --technology",
-                                          error.what()));
+    throw Error(error.kind(),
+                fmt::format("the design's own technology, of its log, space or chip, cannot be read: {} Name "
+                            "its file, or another, with --technology",
+                            error.what()));
   }
 }
 
@@ -76,6 +78,20 @@ accel::ReferenceChip reference_chip(const std::string& name) {
     while (problem.ends_with('.')) problem.pop_back();
     throw Error(error.kind(), problem + ". A short id needs the log of its design, which must be there: --log FILE");
   }
+}
+
+AskedChip asked_chip(const std::string& name, const std::string& technology) {
+  AskedChip asked{.chip = reference_chip(name)};
+  accel::Cooling& cooling = asked.chip.config.cooling;
+  if (technology.empty()) {
+    asked.why = asked.chip.technology.empty() ? "the default" : "the chip's node";
+  } else if (const std::optional<accel::Cooling> named = accel::named_cooling(technology)) {
+    if (cooling != accel::Cooling::as_technology && cooling != *named) {
+      asked.why = fmt::format("{}, not the chip's own {}", accel::to_string(*named), accel::to_string(cooling));
+    }
+    cooling = *named;
+  }
+  return asked;
 }
 
 namespace {
@@ -95,6 +111,17 @@ space::Design nearest_in(const space::DesignSpace& space, const std::string& nam
   return nearest.design;
 }
 
+/// What to name where the space does not have the chip.
+std::string instead_of(const accel::ReferenceChip& chip, const std::string& name, const space::DesignSpace& space) {
+  try {
+    (void)accel::nearest_design(chip, space);
+  } catch (const Error&) {
+    return "a design of the space by its text id";
+  }
+  return fmt::format("{}, the design that differs least",
+                     printable(shell_quoted(fmt::format("{}{}", kNearest, name)), 200));
+}
+
 }  // namespace
 
 space::Design design_in(const space::DesignSpace& space, const std::string& design, const std::string& log) {
@@ -105,7 +132,8 @@ space::Design design_in(const space::DesignSpace& space, const std::string& desi
   }
   if (design.starts_with(kNearest)) return nearest_in(space, design.substr(kNearest.size()));
   // Through its text id, so that a chip that breaks a constraint of the space is refused as any design is.
-  return space.parse_design(space.text_id(accel::design_of(reference_chip(design), space)));
+  const accel::ReferenceChip chip = reference_chip(design);
+  return space.parse_design(space.text_id(accel::design_of(chip, space, instead_of(chip, design, space))));
 }
 
 void add_columns(CLI::App& verb, std::vector<std::string>& columns) {

@@ -40,12 +40,21 @@ struct LoggedDesign {
 [[nodiscard]] std::string own_technology(const std::string& asked, const std::vector<std::string>& technologies,
                                          const std::string& what);
 
-/// The technology asked for, else the designs' own (of their space, or of the rows of their log), else the default.
+/// The technology asked for, else the designs' own (of their space, of the rows of their log, or of the chip), else the
+/// default.
 /// Error{usage}; where the own one is not there, with what to name.
 [[nodiscard]] accel::Technology technology_for(const std::string& asked, const std::string& own);
 
 /// accel::load_reference_chip(), whose error says what a short id would need.
 [[nodiscard]] accel::ReferenceChip reference_chip(const std::string& name);
+
+/// A reference chip as a command asks for it.
+struct AskedChip {
+  accel::ReferenceChip chip;  ///< a cooling class that --technology names is its own
+  std::string why = {};       ///< it has its technology, for a reader ("the chip's node"); may be empty
+};
+/// `technology`: what --technology says; may be empty.
+[[nodiscard]] AskedChip asked_chip(const std::string& name, const std::string& technology);
 
 /// The design of the space that a text id, a reference chip, "nearest:CHIP" (a remark says what the design has
 /// otherwise) or, with a log, a short id names. `log`: may be empty, and need not exist. Error{usage} where the space

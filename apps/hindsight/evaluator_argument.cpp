@@ -26,10 +26,21 @@ evaluator::ExternalCommand command_of(const EvaluatorOptions& options) {
 
 }  // namespace
 
+CLI::Validator named_evaluator() {
+  return {[](const std::string& text) {
+            return text.empty()
+                       ? "the text is empty. Is a variable not set? Without the option the built-in model answers"
+                       : std::string();
+          },
+          ""};
+}
+
 void add_evaluator_options(CLI::App& verb, EvaluatorOptions& options) {
   CLI::Option* technology =
       verb.add_option("--technology", options.technology, "Node, NODE@CLASS: its cooling [the space's]");
-  verb.add_option("--evaluator", options.command, "Your simulator: a command [built-in model]")->excludes(technology);
+  verb.add_option("--evaluator", options.command, "Your simulator: a command [built-in model]")
+      ->excludes(technology)
+      ->check(named_evaluator());
   add_evaluator_settings(verb, options);
 }
 

@@ -21,6 +21,8 @@ struct EvaluatorOptions {
   std::string technology;  ///< empty: that of the space  ///< of the built-in model
 };
 
+/// Refuses an empty text, which would be the built-in model: what `--evaluator "$SIM"` is where SIM is not set.
+[[nodiscard]] CLI::Validator named_evaluator();
 /// --evaluator, --technology, and what --evaluator-* sets. `options` must live as long as the verb.
 void add_evaluator_options(CLI::App& verb, EvaluatorOptions& options);
 /// --evaluator-* alone, for a verb whose own --evaluator may be a command.

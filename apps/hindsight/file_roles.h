@@ -1,5 +1,5 @@
-/// Which files a command reads and which it writes: no output may replace an input or another output, or lie in a
-/// folder that is not there.
+/// Which files a command reads and which it writes: no output may replace an input, another output or a log, or lie in
+/// a folder that is not there or takes no file.
 #pragma once
 
 #include <string>
@@ -18,9 +18,7 @@ enum class FileKind {
   whole,  ///< replaced as a whole
   log,    ///< appended to
 };
-struct PlannedFile {
-  std::string option;
-  std::string file;
+struct PlannedFile : NamedFile {
   FileKind kind;
 };
 
@@ -39,8 +37,9 @@ class FileRoles {
   FileRoles& writes_log(const std::string& option, const std::string& file);
   /// A model file with its card.
   FileRoles& writes_model(const std::string& option, const std::string& file);
-  /// Error{usage} for an output in a missing folder, and for files that clash, naming both options. Links and other
-  /// spellings of a path count; devices and pipes may be shared. Nothing is opened: long work has not begun.
+  /// Error{usage} for an output in a missing folder or, where it is written whole, in one that takes no file; for files
+  /// that clash, naming both options; and for a whole file in the place of a log, or of any SQLite database. Links and
+  /// other spellings of a path count; devices and pipes may be shared. Long work has not begun.
   void require_usable() const;
   /// What is written, in the order in which it was named.
   [[nodiscard]] const std::vector<PlannedFile>& planned() const { return planned_; }
@@ -48,8 +47,8 @@ class FileRoles {
  private:
   void require_folders() const;
 
-  std::vector<NamedFile> inputs_, outputs_;
-  std::vector<PlannedFile> planned_;
+  std::vector<NamedFile> inputs_;
+  std::vector<PlannedFile> outputs_, planned_;
 };
 
 }  // namespace hindsight::app

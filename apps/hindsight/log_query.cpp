@@ -1,6 +1,7 @@
 /// hindsight log query: SQL that only reads.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -87,7 +88,11 @@ std::vector<std::size_t> chosen_columns(const QueryOptions& options, const std::
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   if (options.columns.empty()) return chosen;
   chosen.clear();
-  for (const std::string& name : options.columns) chosen.push_back(index_of_name("column", name, columns));
+  for (const std::string& name : options.columns) {
+    const auto found = std::find(columns.begin(), columns.end(), name);
+    if (found == columns.end()) throw Error(ErrorKind::usage, "--columns: " + unknown_name("column", name, columns));
+    chosen.push_back(static_cast<std::size_t>(found - columns.begin()));
+  }
   return chosen;
 }
 

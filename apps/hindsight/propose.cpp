@@ -119,6 +119,7 @@ study::ProposalRequest request_of(const ProposeOptions& options) {
   how.count = static_cast<std::size_t>(options.top);
   if (options.diversity) request.diversity = static_cast<std::size_t>(*options.diversity);
   request.risk = optimize::parse_risk(options.risk);
+  request.any_model = any_model_like;
   return request;
 }
 
@@ -299,10 +300,10 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--pessimism", request.pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--min-feasible", options->request.min_p_feasible,
                    "Smallest probability, less spreads [0.9 or 0.5]");
-  verb->add_flag("!--no-bounds", request.bounds, "Do not lift predictions to what is possible");
+  verb->add_flag("!--no-bounds", request.bounds, "Do not lift latencies to what is possible");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");
-  verb->add_option("--evaluator", request.evaluator,
-                   "Evaluator, where the log has several; with\n--simulate a command");
+  verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several; with\n--simulate a command")
+      ->check(named_evaluator());
   add_evaluator_settings(*verb, options->evaluator);
   verb->add_flag("--new", how.only_new, "Only designs that the log does not have");
   verb->add_flag("--simulate", request.simulate, "Evaluate afterwards: predicted against true");

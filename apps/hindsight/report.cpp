@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "dry_run.h"
@@ -23,7 +24,7 @@ namespace {
 
 struct ReportOptions {
   std::string log, out, model, figure, panel;
-  std::string format = "html";
+  std::string format;  ///< empty: that of the file's name
   std::string gpus = "l4,h100-sxm5";
   std::vector<std::string> compare;
   int width = 1440;  // [chosen] sharp on a screen of twice the density
@@ -46,11 +47,26 @@ std::string rendered(const ReportOptions& options, const report::StudyReport& re
   return options.format == "png" ? png_of_svg(svg, options.width) : svg;
 }
 
+const std::vector<std::string>& formats() {
+  static const std::vector<std::string> all{"html", "md", "json", "svg", "png"};
+  return all;
+}
+
+/// What the name of the file says; HTML where it says nothing.
+std::string format_of(const std::string& out) {
+  const std::string ending = std::filesystem::path(out).extension().string();
+  if (ending.empty() || ending == ".htm") return formats().front();
+  const auto found = std::find(formats().begin(), formats().end(), ending.substr(1));
+  if (found != formats().end()) return *found;
+  throw Error(ErrorKind::usage,
+              fmt::format("--out {}: {} is the ending of no format. Use {}, or say which with --format",
+                          printable(out, 200), printable(ending, 20), join(formats(), ", ")));
+}
+
 void require_sense(const ReportOptions& options) {
-  const std::vector<std::string> formats{"html", "md", "json", "svg", "png"};
-  if (std::find(formats.begin(), formats.end(), options.format) == formats.end()) {
+  if (std::find(formats().begin(), formats().end(), options.format) == formats().end()) {
     throw Error(ErrorKind::usage, fmt::format("--format: unknown format '{}'.{}", printable(options.format),
-                                              did_you_mean(options.format, formats)));
+                                              did_you_mean(options.format, formats())));
   }
   if (options.log.empty() == options.compare.empty()) {
     throw Error(ErrorKind::usage, "report: name one log, --log FILE, or two, --compare A B");
@@ -67,6 +83,7 @@ void require_sense(const ReportOptions& options) {
 }
 
 int run(ReportOptions options, const Session& session) {
+  if (options.format.empty()) options.format = format_of(options.out);
   require_sense(options);
   if (options.out.empty() && options.format == "html") options.out = "report.html";
   if (!options.model.empty()) options.model = model_file(options.model);
@@ -100,7 +117,7 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("log,--log", options->log, "SQLite log");
   verb->add_option("--compare", options->compare, "Two logs A B, side by side")->expected(2);
   verb->add_option("--out", options->out, "File, or - [report.html; others: standard output]");
-  verb->add_option("--format", options->format, "html, md, json, svg or png [html]");
+  verb->add_option("--format", options->format, "html, md, json, svg or png [by --out; html]");
   verb->add_option("--figure", options->figure, "Of svg and png: pareto, reasons, roofline, ...");
   verb->add_option("--panel", options->panel, "Of a figure: a workload or a parameter [the first]");
   verb->add_option("--width", options->width, "Of a PNG, in pixels [1440]")->check(between(100, kWidestPng));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -10,13 +11,27 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/optimize/propose.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/study/front.h"
 
 namespace hindsight::app {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kExtension = ".safetensors";
+constexpr const char* kDatacenterModel = "datacenter-any";
+
+/// Whether both predict the same quantity of the same designs, by the same evaluator.
+bool answers_like(const surrogate::Model& other, const surrogate::Model& model) {
+  const auto evaluator_of = [](const surrogate::Model& one) {
+    const auto found = one.parts().provenance.find("evaluator");
+    return found == one.parts().provenance.end() ? std::string() : found->second;
+  };
+  return other.parts().space.definition_hash() == model.parts().space.definition_hash() &&
+         !evaluator_of(other).empty() && evaluator_of(other) == evaluator_of(model) &&
+         study::objective_name(other) == study::objective_name(model);
+}
 
 }  // namespace
 
@@ -32,7 +47,22 @@ std::vector<std::string> shipped_models() {
 }
 
 std::string shipped_model_of(const std::string& space) {
-  return space::load_space(space).name() == "datacenter" ? "datacenter-any" : kShippedModel;
+  return space::load_space(space).name() == "datacenter" ? kDatacenterModel : kShippedModel;
+}
+
+std::string any_model_like(const surrogate::Model& model, const std::vector<std::string>& labels) {
+  for (const char* name : {kShippedModel, kDatacenterModel}) {
+    try {
+      const surrogate::Model other = surrogate::load_model(model_file(name));
+      const bool has_labels = std::ranges::all_of(
+          labels, [&](const std::string& label) { return optimize::learned_quantity(other, label).has_value(); });
+      const bool is_itself = other.parts().provenance == model.parts().provenance;
+      if (answers_like(other, model) && has_labels && !is_itself) return name;
+    } catch (const Error&) {
+      continue;  // no data at hand
+    }
+  }
+  return "";
 }
 
 std::string model_file(const std::string& name_or_path) {

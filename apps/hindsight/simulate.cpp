@@ -21,7 +21,7 @@ struct SimulateOptions {
   std::string space;  ///< empty: edge
   std::string log;    ///< whose designs short ids name
   std::string workloads;
-  std::string technology;  ///< empty: that of the space
+  std::string technology;  ///< empty: that of the space, or of the chip
   bool explain = false;
   bool json = false;
 };
@@ -45,11 +45,12 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vect
     const space::DesignSpace space = space::load_space(options.space.empty() ? kDefaultSpace : options.space);
     return in_space(space, space.parse_design(options.design), space.technology());
   }
-  const accel::ReferenceChip chip = reference_chip(options.design);
-  technology = technology_for(options.technology, "");
+  const auto [chip, why] = asked_chip(options.design, options.technology);
+  technology = technology_for(options.technology, chip.technology);
   accel::require_expressible(technology, chip.name, chip.config);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;
+  result.why_technology = why;
   return result;
 }
 
@@ -76,7 +77,7 @@ void add_simulate(CLI::App& app, Session& session) {
   verb->add_option("--workload,--workloads", options->workloads, kWorkloadsHelp)->required();
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
   verb->add_option("--log", options->log, "Log that has the design of a short id");
-  verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the space's]");
+  verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the design's]");
   verb->add_flag("--explain", options->explain, "Area, layers, energy, traffic and violations");
   verb->add_flag("--json", options->json, "Everything, as JSON");
   verb->footer(

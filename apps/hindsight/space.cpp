@@ -85,7 +85,7 @@ struct InferOptions {
 
 int infer(const InferOptions& options, const Session& session) {
   FileRoles().reads("--csv", options.csv).writes("--out", options.out).require_usable();
-  const dataset::CsvTable table = dataset::read_csv(options.csv);
+  const dataset::CsvTable table = dataset::read_table(options.csv);
   const space::DesignSpace space = infer_csv_space(table, options.roles.resolve(table), options.name);
   const std::string yaml = dataset::to_yaml(space);
   if (options.out.empty() || options.out == "-") {
@@ -140,8 +140,8 @@ void add_space(CLI::App& app, Session& session) {
   sample_verb->footer("Example: hindsight space sample edge --count 5 --sampler sobol");
 
   const auto infer_options = std::make_shared<InferOptions>();
-  CLI::App* infer_verb = group->add_subcommand("infer", "Find the design space of a CSV table");
-  infer_verb->add_option("csv,--csv", infer_options->csv, "CSV file, .gz too")->required();
+  CLI::App* infer_verb = group->add_subcommand("infer", "Find the design space of a table");
+  infer_verb->add_option("csv,--csv", infer_options->csv, "Table with commas, tabs or semicolons; .gz")->required();
   add_csv_roles(*infer_verb, infer_options->roles);  // without an objective all columns are looked at
   infer_verb->add_option("--name", infer_options->name, "Name of the space [the file's]");
   infer_verb->add_option("--out", infer_options->out, "YAML file to write [standard output]");

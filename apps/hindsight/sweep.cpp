@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "dry_run.h"
 #include "durability_option.h"
@@ -19,6 +22,7 @@
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/noisy.h"
 #include "hindsight/report/sweep_summary.h"
+#include "hindsight/study/log_names.h"
 #include "hindsight/study/trajectory.h"
 #include "output.h"
 #include "rehearsed_work.h"
@@ -64,6 +68,14 @@ std::shared_ptr<const evaluator::Evaluator> evaluator_of(const SweepOptions& opt
   return exact;
 }
 
+/// "area=100" as "area_mm2=100".
+std::string with_known_name(const std::string& limit, const evaluator::Evaluator& evaluator) {
+  std::vector<std::string> known = sweep::known_facts(evaluator);
+  known.insert(known.end(), evaluator.metrics().begin(), evaluator.metrics().end());
+  const std::size_t equals = std::min(limit.find('='), limit.size());
+  return study::known_name(limit.substr(0, equals), known) + limit.substr(equals);
+}
+
 sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& provenance) {
   const auto evaluator = evaluator_of(options);
   sweep::SweepOptions sweep{.evaluator = evaluator,
@@ -78,7 +90,7 @@ sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& prove
                             .threads = options.threads,
                             .quiet = options.quiet,
                             .provenance = provenance};
-  for (const std::string& limit : options.limits) sweep::add_limit(limit, sweep);
+  for (const std::string& limit : options.limits) sweep::add_limit(with_known_name(limit, *sweep.evaluator), sweep);
   apply_bias(options.bias, sweep);
   return sweep;
 }

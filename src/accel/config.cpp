@@ -111,16 +111,16 @@ double bandwidth_of(const AcceleratorConfig& config) {
   return config.dram_devices * dram_device(config.dram_type).bandwidth_gb_per_s;
 }
 
-/// The values of a parameter whose levels are names of an enumeration.
+/// The values of a parameter whose levels are names of an enumeration, which `parse` knows.
 template <class Enum, std::size_t N>
 std::vector<Enum> named_values(const space::DesignSpace& space, const space::Parameter& parameter,
-                               const EnumNames<Enum, N>& table) {
+                               const EnumNames<Enum, N>& table, std::optional<Enum> parse(std::string_view)) {
   if (parameter.kind != space::ParameterKind::categorical) {
     refuse(space, parameter, fmt::format("has numbers (its values are names: {}).", fmt::join(names_in(table), ", ")));
   }
   std::vector<Enum> values;
   for (const std::string& label : parameter.labels) {
-    const std::optional<Enum> value = find_enum(label, table);
+    const std::optional<Enum> value = parse(label);
     if (!value) {
       refuse(space, parameter,
              fmt::format("has the value '{}', which the accelerator model does not know.{}", label,
@@ -131,12 +131,35 @@ std::vector<Enum> named_values(const space::DesignSpace& space, const space::Par
   return values;
 }
 
+/// The first level of those whose difference is the least.
+template <class Difference>
+std::uint16_t least_different(const std::vector<std::string>& labels, const Difference& difference) {
+  const auto nearest = std::ranges::min_element(labels, {}, difference);
+  return static_cast<std::uint16_t>(nearest - labels.begin());
+}
+
 }  // namespace
 
 std::string_view to_string(DramType type) { return name_in(kDramTypes, type); }
 std::optional<DramType> parse_dram_type(std::string_view name) { return find_enum(name, kDramTypes); }
 std::string_view to_string(Precision precision) { return name_in(kPrecisions, precision); }
-std::optional<Precision> parse_precision(std::string_view name) { return find_enum(name, kPrecisions); }
+std::optional<Precision> parse_precision(std::string_view name) {
+  return find_enum(name == "fp16" ? "bf16" : name, kPrecisions);  // what costs the same is the same here
+}
+
+std::uint16_t nearest_precision(const space::Parameter& parameter, Precision precision) {
+  return least_different(parameter.labels, [&](const std::string& label) {
+    const Precision other = parse_precision(label).value();
+    return other == precision ? 0 : 1 + std::abs(operand_bytes(other) - operand_bytes(precision));
+  });
+}
+
+std::uint16_t nearest_dram_type(const space::Parameter& parameter, DramType type) {
+  const auto bandwidth = [](DramType one) { return dram_device(one).bandwidth_gb_per_s; };
+  return least_different(parameter.labels, [&](const std::string& label) {
+    return std::abs(std::log(bandwidth(parse_dram_type(label).value()) / bandwidth(type)));
+  });
+}
 
 std::string_view to_string(Cooling cooling) {
   switch (cooling) {
@@ -187,10 +210,10 @@ ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
   for (const space::Parameter& parameter : space.parameters()) {
     fields_.push_back(nullptr);
     if (parameter.name == kPrecisionField) {
-      precisions_ = named_values(space, parameter, kPrecisions);
+      precisions_ = named_values(space, parameter, kPrecisions, parse_precision);
       precision_place_ = fields_.size() - 1;
     } else if (parameter.name == kDramTypeField) {
-      dram_types_ = named_values(space, parameter, kDramTypes);
+      dram_types_ = named_values(space, parameter, kDramTypes, parse_dram_type);
       dram_type_place_ = fields_.size() - 1;
     } else if (const ConfigField* field = find_field(parameter.name)) {
       check_number(space, parameter);
@@ -246,23 +269,41 @@ namespace {
 /// The value of an enumeration that the key `field` of a file names, which `decides` something.
 template <class Enum, std::size_t N>
 Enum named(const ConfigNode& node, const std::string& field, const EnumNames<Enum, N>& table,
-           std::string_view decides) {
+           std::optional<Enum> parse(std::string_view), std::string_view decides) {
   const std::string name = node.as_string();
-  if (const std::optional<Enum> value = find_enum(name, table)) return *value;
+  if (const std::optional<Enum> value = parse(name)) return *value;
   node.fail(fmt::format("{} '{}' is not known (it decides {}).{}", field, name, decides,
                         did_you_mean(name, names_in(table))));
+}
+
+/// Of a chip's file: a technology that ships. A cooling class is said once, there or by `cooling`.
+std::string nearest_technology(const ConfigNode& root) {
+  std::string technology = root.get_string("technology", "");
+  if (technology.find('/') != std::string::npos || technology.ends_with(".yaml") || technology.ends_with(".yml")) {
+    root.at("technology")
+        .fail(fmt::format("'{}' names a file, and a chip opens none. Name a technology that ships, e.g. 7nm-silicon, "
+                          "or name none here and the file with --technology",
+                          printable(technology)));
+  }
+  if (technology.find('@') != std::string::npos && root.at("config").has("cooling")) {
+    root.at("technology")
+        .fail(fmt::format("'{}' names a cooling class, and so does cooling. Keep one of them.", printable(technology)));
+  }
+  return technology;
 }
 
 }  // namespace
 
 ReferenceChip load_reference_chip(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "configs/designs", "reference chip"));
-  root.require_only_keys({"name", "description", "source", "config", "published_area_mm2", "published_peak_tera_ops"});
+  root.require_only_keys(
+      {"name", "description", "source", "technology", "config", "published_area_mm2", "published_peak_tera_ops"});
 
   ReferenceChip chip;
   chip.name = root.at("name").as_name();
   chip.description = root.at("description").as_string();
   chip.source = root.at("source").as_string();
+  chip.technology = nearest_technology(root);
   chip.published_area_mm2 = root.get_double("published_area_mm2", 0, kNonNegative);
   chip.published_peak_tera_ops = root.get_double("published_peak_tera_ops", 0, kNonNegative);
 
@@ -279,7 +320,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     }
   }
   if (const std::optional<ConfigNode> type = node.find(kDramTypeField)) {
-    chip.config.dram_type = named(*type, kDramTypeField, kDramTypes, "energy per bit and PHY area");
+    chip.config.dram_type = named(*type, kDramTypeField, kDramTypes, parse_dram_type, "energy per bit and PHY area");
   }
   if (has_devices) {
     if (const auto bandwidth = node.find("dram_bandwidth_gb_per_s")) {
@@ -288,7 +329,8 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     chip.config.dram_bandwidth_gb_per_s = bandwidth_of(chip.config);
   }
   if (const std::optional<ConfigNode> precision = node.find(kPrecisionField)) {
-    chip.config.precision = named(*precision, kPrecisionField, kPrecisions, "what a MAC costs and an operand takes");
+    chip.config.precision =
+        named(*precision, kPrecisionField, kPrecisions, parse_precision, "what a MAC costs and an operand takes");
   }
   if (const std::optional<ConfigNode> cooling = node.find("cooling")) chip.config.cooling = cooling_of(*cooling);
   for (const ConfigField& field : kReferenceFields) {
@@ -300,11 +342,11 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   return chip;
 }
 
-space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space) {
+space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space, const std::string& instead) {
   const auto refuse = [&](const std::string& name, const std::string& value, const std::string& nearest) {
     throw Error{ErrorKind::usage, fmt::format("'{}' is no design of space '{}': its {} is {}, the nearest there is {}. "
-                                              "Name a design of the space by its text id?",
-                                              chip.name, space.name(), name, value, nearest)};
+                                              "Name {}?",
+                                              chip.name, space.name(), name, value, nearest, instead)};
   };
   const AcceleratorConfig fixed;
   for (const ConfigField& field : kReferenceFields) {
@@ -313,19 +355,19 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
   }
   space::Design design;
   design.levels.resize(space.parameters().size());
-  const auto name_level = [&](std::string_view field, std::string_view value, std::string_view otherwise) {
+  const auto name_level = [&](const std::string& field, auto value, auto otherwise, auto nearest_level, auto parse) {
     const auto p = space.find(field);
     if (!p) {
-      if (value != otherwise) refuse(std::string(field), std::string(value), std::string(otherwise));
+      if (value != otherwise) refuse(field, std::string(to_string(value)), std::string(to_string(otherwise)));
       return;
     }
-    const std::vector<std::string>& labels = space.parameters()[*p].labels;
-    const auto level = std::find(labels.begin(), labels.end(), value);
-    if (level == labels.end()) refuse(std::string(field), std::string(value), labels.front());
-    design.levels[*p] = static_cast<std::uint16_t>(level - labels.begin());
+    const space::Parameter& parameter = space.parameters()[*p];
+    design.levels[*p] = nearest_level(parameter, value);
+    const std::string& label = parameter.labels[design.levels[*p]];
+    if (parse(label) != value) refuse(field, std::string(to_string(value)), label);
   };
-  name_level(kDramTypeField, to_string(chip.config.dram_type), to_string(fixed.dram_type));
-  name_level(kPrecisionField, to_string(chip.config.precision), to_string(fixed.precision));
+  name_level(kDramTypeField, chip.config.dram_type, fixed.dram_type, nearest_dram_type, parse_dram_type);
+  name_level(kPrecisionField, chip.config.precision, fixed.precision, nearest_precision, parse_precision);
   for (const ConfigField& field : kFields) {
     if (field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s && space.find("dram_devices")) continue;
     const double value = chip.config.*field.member;

@@ -255,7 +255,7 @@ std::string evaluator_definition(const Technology& technology) {
 }
 
 Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
-                    std::span<LayerResult> details) {
+                    std::span<LayerResult> details, double other_parameters) {
   HINDSIGHT_EXPECT(details.empty() || details.size() == layers.size());
   if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return hardware_evaluation(chip);
   const ChipRates rates = chip_rates(chip.config);
@@ -270,8 +270,14 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
       },
       [&](std::size_t i, const LayerCost& of_layer) {
         if (!details.empty() && of_layer.found) details[i] = of_layer.result;
-      });
+      },
+      other_parameters);
   return network_evaluation(chip, cost);
+}
+
+Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,
+                    std::span<LayerResult> details) {
+  return evaluate(chip, network.gemms(), depth, details, static_cast<double>(network.extra_parameters().count));
 }
 
 }  // namespace hindsight::accel

@@ -47,6 +47,10 @@ constexpr std::array<ReasonText, kReasonCount> kReasons{{
      "weights, keys and values are {value} bytes, the DRAM holds {limit}"},
 }};
 
+/// Where a layer has half of the memory; {half}: of the quantity.
+constexpr std::string_view kHalvedSentence =
+    "a PE keeps {half} channel constants in half of its parameter memory: {value} entries, there are {limit}";
+
 const ReasonText& text(Reason reason) { return kReasons[static_cast<std::size_t>(reason)]; }
 
 }  // namespace
@@ -75,8 +79,9 @@ bool has_reason(const Technology& technology, Reason reason) {
 std::string_view quantity(Reason reason) { return text(reason).quantity; }
 
 std::string message(const Violation& violation, std::string_view layer_name) {
-  std::string sentence = fmt::format(fmt::runtime(text(violation.reason).sentence),
+  std::string sentence = fmt::format(fmt::runtime(violation.halved ? kHalvedSentence : text(violation.reason).sentence),
                                      fmt::arg("value", fmt::format("{:.6g}", violation.value)),
+                                     fmt::arg("half", fmt::format("{:.6g}", violation.value / 2)),
                                      fmt::arg("limit", fmt::format("{:.6g}", violation.limit)));
   if (!layer_name.empty()) sentence = fmt::format("layer {}: {}", layer_name, sentence);
   if (violation.nearest_passing) {

@@ -15,6 +15,7 @@ NetworkSet::NetworkSet(std::span<const workload::Network> networks) {
   for (const workload::Network& network : networks) {
     std::vector<std::uint32_t>& layers = networks_.emplace_back();
     layers.reserve(network.gemms().size());
+    other_parameters_.push_back(static_cast<double>(network.extra_parameters().count));
     for (std::size_t i = 0; i < network.gemms().size(); ++i) {
       const LayerShape shape = layer_shape(network.gemms(), i);
       const auto [place, added] = places.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
@@ -56,7 +57,7 @@ void SetEvaluator::evaluate(const ChipFacts& chip, Depth depth, std::span<Evalua
         [&](std::size_t i, const Residency& residency) -> const LayerCost& {
           return cost_of(layers[i], residency, chip, rates);
         },
-        [](std::size_t, const LayerCost&) {});
+        [](std::size_t, const LayerCost&) {}, set_.other_parameters(network));
     out[network] = network_evaluation(chip, cost);
   }
 }

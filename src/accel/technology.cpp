@@ -220,6 +220,8 @@ Technology read_technology(const std::string& name_or_path) {
 
 }  // namespace
 
+std::optional<Cooling> named_cooling(const std::string& text) { return split_class(text).second; }
+
 Technology load_technology(const std::string& text) {
   const auto [name_or_path, cooling] = split_class(text);
   Technology technology = read_technology(name_or_path);

@@ -1,4 +1,4 @@
-/// Accelerators against GPUs: the best GPU batch, energy and what the GEMMs leave out.
+/// Accelerators against GPUs: the best GPU batch, energy, the design at the GPUs' node.
 #include "hindsight/check/gpus.h"
 
 #include <fmt/format.h>
@@ -48,50 +48,91 @@ BatchRun run_batch(const GpuContender& contender, const workload::Network& netwo
           .energy_j = prediction.energy_j,
           .validated = prediction.in_validated_range,
           .energy_validated = prediction.in_validated_range && prediction.power_in_validated_range,
-          .other_frac = prediction.other_latency_s / prediction.latency_s};
+          .other_frac = prediction.other_latency_s / prediction.latency_s,
+          .beyond_products =
+              std::any_of(prediction.others.begin(), prediction.others.end(),
+                          [](const gpu::OtherLayer& other) { return other.kind != gpu::OtherKind::depthwise; })};
 }
 
-/// Area of the DRAM PHY and energy of the DRAM stay as they are; everything else scales. No chip of the design space
-/// was measured, so that nothing of it lies in a validated range.
-AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, const accel::Technology& technology,
-                               std::int64_t batch) {
-  const NodeScaling scaling = node_scaling(technology.node_nm, kCommonNodeNm);
+/// kCommonTechnology for a design of `technology`: with its cooling class, and with as many registers on a hop, so that
+/// the design takes as many cycles.
+accel::Technology common_technology(const accel::Technology& technology) {
+  static const accel::Technology shipped = accel::load_technology(kCommonTechnology);  // read once
+  accel::Technology common = shipped;
+  common.cooling_class = technology.cooling_class;
+  common.noc_hop_cycles = technology.noc_hop_cycles;
+  return common;
+}
+
+/// Codes of what refuses a design.
+std::vector<std::string> codes(const accel::ViolationList& violations) {
+  std::vector<std::string> found;
+  for (const accel::Violation& violation : violations.view()) found.emplace_back(accel::code(violation.reason));
+  return found;
+}
+
+accel::Evaluation evaluation_of(const accel::AcceleratorConfig& config, const accel::Technology& technology,
+                                const workload::Network& network) {
+  return accel::evaluate(accel::chip_facts(config, technology, accel::Remedies::left_out), network,
+                         accel::Depth::stop_at_hardware);
+}
+
+/// The design at the common node, into `run`. Version 1 of the model has no technology there: area of the DRAM PHY and
+/// energy of the DRAM stay as they are, and everything else scales.
+void bring_to_common_node(AcceleratorRun& run, const accel::Evaluation& evaluation,
+                          const accel::AcceleratorConfig& config, const accel::Technology& technology,
+                          const workload::Network& network) {
+  if (technology.node_nm <= kCommonNodeNm) {
+    run.at_common_node = {.energy_j = run.single.energy_j, .area_mm2 = run.area_mm2};
+    return;
+  }
+  if (technology.is_version_1()) {
+    const NodeScaling scaling = node_scaling(technology.node_nm, kCommonNodeNm);
+    const double dram_j = evaluation.metrics->energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
+    run.basis = NodeBasis::scaled;
+    run.at_common_node = {.energy_j = dram_j + (run.single.energy_j - dram_j) * scaling.energy,
+                          .area_mm2 = phy_mm2 + (run.area_mm2 - phy_mm2) * scaling.area};
+    return;
+  }
+  const accel::Evaluation there = evaluation_of(config, common_technology(technology), network);
+  run.basis = NodeBasis::evaluated;
+  run.reasons_there = codes(there.violations);
+  if (there.feasible()) {
+    run.at_common_node = {.energy_j = there.metrics->energy_j, .area_mm2 = there.area.total_mm2()};
+  }
+}
+
+/// No chip of the design space was measured, so that nothing of it lies in a validated range.
+AcceleratorRun accelerator_run(const accel::Evaluation& evaluation, std::int64_t batch) {
   const accel::Metrics& metrics = evaluation.metrics.value();
-  const double dram_j = metrics.energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
-  AcceleratorRun run;
-  run.single = {.batch = batch,
-                .latency_s = metrics.latency_s,
-                .energy_j = metrics.energy_j,
-                .validated = false,
-                .energy_validated = false,
-                .other_frac = 0};
-  run.area_mm2 = evaluation.area.total_mm2();
-  run.scaled_energy_j = dram_j + (metrics.energy_j - dram_j) * scaling.energy;
-  run.scaled_area_mm2 = phy_mm2 + (run.area_mm2 - phy_mm2) * scaling.area;
-  return run;
+  return {.single = {.batch = batch,
+                     .latency_s = metrics.latency_s,
+                     .energy_j = metrics.energy_j,
+                     .validated = false,
+                     .energy_validated = false,
+                     .other_frac = 0},
+          .area_mm2 = evaluation.area.total_mm2()};
 }
 
-/// "2.1", "40", "1300": two digits, and no more than a reader needs.
-std::string factor_text(double factor) {
-  if (factor >= 100) return fmt::format("{:.0f}", std::round(factor / 10) * 10);
-  return factor >= 10 ? fmt::format("{:.0f}", factor) : fmt::format("{:.2g}", factor);
+/// Of the GPU's batches the largest that takes no longer.
+std::optional<BatchRun> largest_within(const GpuRuns& gpu, double latency_s) {
+  std::optional<BatchRun> found;
+  for (const BatchRun& run : gpu.batches) {
+    if (run.latency_s <= latency_s) found = run;
+  }
+  return found;
 }
 
-/// "2.1x lower latency than" or "3x higher latency than".
-std::string latency_words(double ours_s, double theirs_s) {
-  return ours_s <= theirs_s ? factor_text(theirs_s / ours_s) + "x lower latency than"
-                            : factor_text(ours_s / theirs_s) + "x higher latency than";
-}
-
-/// "1/8 of" or "2.5 times".
-std::string share_words(double ours, double theirs) {
-  return ours <= theirs ? "1/" + factor_text(theirs / ours) + " of" : factor_text(ours / theirs) + " times";
-}
-
-/// What the model's dies are worth; read once.
-const accel::PublishedDies& published_dies() {
-  static const accel::PublishedDies dies = accel::published_dies(accel::load_silicon_figures());
-  return dies;
+/// What the model's dies and watts are worth; read once.
+struct PublishedChips {
+  accel::PublishedRatios dies, power;
+};
+const PublishedChips& published_chips() {
+  static const PublishedChips chips = [] {
+    const std::vector<accel::SiliconFigure> figures = accel::load_silicon_figures();
+    return PublishedChips{.dies = accel::published_dies(figures), .power = accel::published_power(figures)};
+  }();
+  return chips;
 }
 
 }  // namespace
@@ -117,13 +158,17 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
                .single = run_batch(contender, network)};
   runs.exceeds_memory = gpu::resident_bytes(network, contender.dtype) > contender.spec.dram_bytes;
   runs.saturated = runs.single;
+  runs.batches = {runs.single};
   for (std::int64_t batch = 2 * network.batch(); batch <= kLargestBatch; batch *= 2) {
     const std::optional<workload::Network> larger = at_batch(network, batch, contender);
     runs.memory_bound_batch = !larger;
     if (!larger) break;
     const BatchRun run = run_batch(contender, *larger);
     const double gain = run.inferences_per_s() / runs.saturated.inferences_per_s() - 1;
-    if (gain > 0) runs.saturated = run;
+    if (gain > 0) {
+      runs.saturated = run;
+      runs.batches.push_back(run);
+    }
     if (gain < kSaturationGain) break;
   }
   return runs;
@@ -136,35 +181,21 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
                                .tokens = workload::tokens_of(network) / static_cast<double>(network.batch()),
                                .counts_vector_work = config.vector_lanes > 0,
                                .gpus = std::move(gpus)};
-  const accel::ChipFacts chip = accel::chip_facts(config, technology, accel::Remedies::left_out);
-  const accel::Evaluation evaluation = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware);
-  if (evaluation.feasible()) comparison.accelerator = accelerator_run(evaluation, technology, network.batch());
-  if (evaluation.feasible() && chip.area.interfaces_mm2 > 0) comparison.dies = published_dies();
-  for (const accel::Violation& violation : evaluation.violations.view()) {
-    comparison.reasons.emplace_back(accel::code(violation.reason));
+  for (const GpuRuns& gpu : comparison.gpus) {
+    comparison.more_experts = comparison.more_experts || asks_more_experts(network, gpu.saturated.batch);
+  }
+  comparison.more_experts = comparison.more_experts || asks_more_experts(network, network.batch());
+  const accel::Evaluation evaluation = evaluation_of(config, technology, network);
+  comparison.reasons = codes(evaluation.violations);
+  if (!evaluation.feasible()) return comparison;
+  AcceleratorRun& own = comparison.accelerator.emplace(accelerator_run(evaluation, network.batch()));
+  bring_to_common_node(own, evaluation, config, technology, network);
+  for (GpuRuns& gpu : comparison.gpus) gpu.at_equal_latency = largest_within(gpu, own.single.latency_s);
+  if (evaluation.area.interfaces_mm2 > 0) {
+    comparison.dies = published_chips().dies;
+    comparison.power = published_chips().power;
   }
   return comparison;
-}
-
-std::string verdict_line(const NetworkComparison& comparison) {
-  if (!comparison.accelerator || comparison.gpus.empty()) return "";
-  const BatchRun& ours = comparison.accelerator->single;
-  // The closest rival draws the least energy for one inference; the strongest finishes the most of them.
-  const GpuRuns& closest =
-      *std::min_element(comparison.gpus.begin(), comparison.gpus.end(),
-                        [](const GpuRuns& a, const GpuRuns& b) { return a.single.energy_j < b.single.energy_j; });
-  const GpuRuns& strongest =
-      *std::max_element(comparison.gpus.begin(), comparison.gpus.end(), [](const GpuRuns& a, const GpuRuns& b) {
-        return a.saturated.inferences_per_s() < b.saturated.inferences_per_s();
-      });
-  const double throughput = strongest.saturated.inferences_per_s() / ours.inferences_per_s();
-  const double energy_there = ours.energy_per_inference_j() / strongest.saturated.energy_per_inference_j();
-  return fmt::format(
-      "{} {} at batch {}, at {} the energy; {} has {}x the throughput at batch {}, where an inference "
-      "costs it {} this design's energy",
-      latency_words(ours.latency_s, closest.single.latency_s), closest.gpu, ours.batch,
-      share_words(ours.energy_j, closest.single.energy_j), strongest.gpu, factor_text(throughput),
-      strongest.saturated.batch, share_words(1, energy_there));
 }
 
 }  // namespace hindsight::check

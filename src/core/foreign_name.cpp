@@ -29,8 +29,8 @@ bool names_a_file(const std::string& name) {
 const std::string& foreign_name(const std::string& name, std::string_view where, std::string_view remedy) {
   if (!names_a_file(name)) return name;
   throw Error(ErrorKind::incompatible, fmt::format("{} is '{}', which names a file, and no file is opened because "
-                                                   "another one names it. {}",
-                                                   where, printable(name), remedy));
+                                                   "another one names it.{}{}",
+                                                   where, printable(name), remedy.empty() ? "" : " ", remedy));
 }
 
 }  // namespace hindsight

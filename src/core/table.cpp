@@ -99,7 +99,7 @@ void Table::choose_columns(const std::vector<std::string>& headers) {
     const auto found = std::find_if(known.begin(), known.end(),
                                     [&](const std::string& one) { return plain_header(one) == plain_header(header); });
     if (found == known.end()) {
-      throw Error(ErrorKind::usage, unknown_name("column", header, known));
+      throw Error(ErrorKind::usage, "--columns: " + unknown_name("column", header, known));
     }
     chosen.push_back(static_cast<std::size_t>(found - known.begin()));
   }

@@ -18,6 +18,7 @@
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/asked.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/rules.h"
 #include "hindsight/space/short_id.h"
@@ -284,6 +285,15 @@ class AnswerReader {
     return std::nullopt;
   }
 
+  /// Of a feasible row.
+  void require_possible(std::size_t row) const {
+    for (const auto& [name, column] : columns_.metrics) {
+      const auto value = parse_double(table_.rows[row][column]);
+      const std::string problem = value ? log::impossible_value(name, *value) : "";
+      if (!problem.empty()) fail(row, column, problem + ". A design that failed has a reason instead");
+    }
+  }
+
   /// False where the row has no answer yet.
   bool read_outcome(std::size_t row, StatedOutcome& outcome) const {
     std::string reason = columns_.reason ? std::string(trimmed(table_.rows[row][*columns_.reason])) : "";
@@ -298,9 +308,7 @@ class AnswerReader {
       if (const auto value = parse_double(cell)) {
         outcome.metrics.emplace_back(name, *value);
       } else if (starts_like_number(cell) || said == true || !words_.words_are_reasons) {
-        fail(row, column,
-             fmt::format("{} is '{}', which is not a number. A design that failed has a reason instead", name,
-                         printable(cell)));
+        fail(row, column, not_a_number(name, cell) + ". A design that failed has a reason instead");
       } else {
         word = column;
       }
@@ -309,10 +317,13 @@ class AnswerReader {
     outcome.feasible = said.value_or(reason.empty()) && reason.empty();
     if (!outcome.feasible) {
       outcome.violations.push_back(plain_violation(reason));
-      std::erase_if(outcome.metrics,
-                    [](const auto& one) { return one.first == "latency_s" || one.first == "energy_j"; });
+      std::erase_if(outcome.metrics, [](const auto& one) {
+        return one.first == "latency_s" || one.first == "energy_j" ||
+               !log::impossible_value(one.first, one.second).empty();
+      });
       return true;
     }
+    require_possible(row);
     if (outcome.metrics.empty() && flag_at(row, columns_.feasible) == true) {
       fail(row, columns_.feasible.value_or(0), "a feasible row without a metric. Fill one in, or give a reason");
     }
@@ -376,6 +387,24 @@ std::vector<std::string> known_metrics(const log::Log& log) {
     }
   }
   return names;
+}
+
+/// Who was asked for these designs; empty where nobody was, or all is answered.
+std::string awaited_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
+                              const Answers& answers) {
+  std::vector<log::AnsweredDesign> answered;
+  for (const Answer& answer : answers.rows) {
+    answered.push_back({.design_text_id = space.text_id(answer.design), .workload = answer.workload});
+  }
+  std::int64_t space_id = 0;
+  for (const log::SpaceSummary& known : log::spaces(log)) {
+    if (known.definition_hash == space.definition_hash()) space_id = known.space_id;
+  }
+  const std::vector<std::string> awaited = log::awaited_evaluators(log::pending_designs(log), space_id, answered);
+  if (awaited.size() < 2) return awaited.empty() ? "" : awaited.front();
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: its designs await the answers of several evaluators: {}. Name one by --evaluator",
+                          printable(table.file.string(), 200), printable(join(awaited, ", "), 150)));
 }
 
 }  // namespace
@@ -444,6 +473,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
                                 : metrics.empty()          ? ""
                                                            : metrics.front();
   ImportSource source = rows.take("proposals with true values", "measured proposals", objective);
+  if (!options.evaluator_named) source.evaluator = awaited_evaluator(log, table, space, answers);
   source.space = space;
   source.joins_log = true;
   return source;

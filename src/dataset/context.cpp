@@ -16,6 +16,9 @@ namespace {
 
 /// [chosen] Relative difference of features that rounding in a file may leave.
 constexpr double kSameFeatures = 1e-9;
+/// [chosen] Difference of features of layers, most of them logarithms to base 2 in single precision, that another
+/// library of mathematics may leave.
+constexpr float kSameLayerFeatures = 1e-5F;
 constexpr char kBetweenColumns = ':';
 
 using Values = std::vector<std::pair<std::string, std::string>>;  ///< column and its value, in order
@@ -110,13 +113,42 @@ std::vector<std::string> given_values(const std::vector<ContextColumn>& columns,
   return result;
 }
 
+/// The first `columns` features of the layers. Neighbours that only the others tell apart count together, as they do in
+/// models that never saw the others.
+LayerList first_features(const LayerList& layers, Eigen::Index columns) {
+  LayerList result{.features = layers.features.leftCols(columns), .repeats = layers.repeats};
+  Eigen::Index last = 0;
+  for (Eigen::Index l = 1; l < layers.repeats.size(); ++l) {
+    if (result.features.row(l) == result.features.row(last)) {
+      result.repeats[last] += result.repeats[l];
+      continue;
+    }
+    ++last;
+    const Eigen::RowVectorXf row = result.features.row(l);
+    result.features.row(last) = row;
+    result.repeats[last] = result.repeats[l];
+  }
+  result.features.conservativeResize(last + 1, Eigen::NoChange);
+  result.repeats.conservativeResize(last + 1);
+  return result;
+}
+
+/// Both are known, and differ in what both have: models of before have fewer features of a layer.
+bool layers_differ(const LayerList& a, const LayerList& b) {
+  if (a.empty() || b.empty()) return false;
+  const Eigen::Index columns = std::min(a.features.cols(), b.features.cols());
+  const LayerList left = first_features(a, columns), right = first_features(b, columns);
+  if (left.repeats.size() != right.repeats.size() || left.repeats != right.repeats) return true;
+  return ((left.features - right.features).array().abs() > kSameLayerFeatures).any();
+}
+
 }  // namespace
 
 bool contradict(const Context& a, const Context& b) {
   if (a.name != b.name) return false;
   if (a.feature_names != b.feature_names) return true;
   const Eigen::ArrayXd size = a.features.cwiseAbs().cwiseMax(b.features.cwiseAbs());
-  return ((a.features - b.features).array().abs() > kSameFeatures * size).any();
+  return ((a.features - b.features).array().abs() > kSameFeatures * size).any() || layers_differ(a.layers, b.layers);
 }
 
 std::string context_name(const std::vector<std::pair<std::string, std::string>>& values) {

@@ -22,9 +22,9 @@ bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Units whose capitals begin no word.
-constexpr std::array<std::string_view, 18> kUnits = {"KiB", "MiB", "GiB", "TiB", "kB", "kHz", "nW", "uW", "mW",
-                                                     "kW",  "fJ",  "pJ",  "nJ",  "uJ", "mJ",  "kJ", "mV", "mA"};
+/// Units, and no number, whose capitals begin no word.
+constexpr std::array<std::string_view, 19> kUnits = {"KiB", "MiB", "GiB", "TiB", "kB", "kHz", "nW", "uW", "mW", "kW",
+                                                     "fJ",  "pJ",  "nJ",  "uJ",  "mJ", "kJ",  "mV", "mA", "NaN"};
 /// What a rate is counted per: "GB/s", "GFLOP/W".
 constexpr std::array<std::string_view, 9> kDenominators = {"s", "ms", "us", "ns", "cycle", "W", "J", "mm2", "B"};
 

@@ -28,6 +28,21 @@ bool starts_like_number(std::string_view text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
+bool has_decimal_comma(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos || text.find_first_of(",.", comma + 1) != std::string_view::npos) return false;
+  std::string number;
+  for (const char c : text) {
+    if (c != '.') number += c == ',' ? '.' : c;
+  }
+  return parse_double(number).has_value();
+}
+
+std::string not_a_number(const std::string& name, const std::string& cell) {
+  return fmt::format("{} is '{}', which is not a number{}", name, printable(cell),
+                     has_decimal_comma(cell) ? " (a decimal comma? Write a point)" : "");
+}
+
 std::optional<std::uint16_t> LevelLookup::level(const std::string& cell) {
   const auto [entry, fresh] = known_.try_emplace(cell);
   if (fresh) {
@@ -49,7 +64,7 @@ std::string LevelLookup::refusal(const std::string& cell) const {
                          [&](double a, double b) { return std::abs(a - *value) < std::abs(b - *value); });
     nearest = fmt::format(" Nearest: {}", shortest(*closest));
   } else {
-    nearest = " Write a number";
+    nearest = has_decimal_comma(cell) ? " A decimal comma? Write a point" : " Write a number";
   }
   return fmt::format("{} is '{}', which the space does not have.{}", parameter_->name, printable(cell), nearest);
 }

@@ -37,6 +37,10 @@ class LevelLookup {
 [[nodiscard]] std::optional<bool> parse_flag(const std::string& cell);
 /// Whether a text that is no number was meant as one: "12 ms", "3,5".
 [[nodiscard]] bool starts_like_number(std::string_view text);
+/// Whether a text is a number with a decimal comma, and perhaps points between thousands: "3,5", "1.234,5".
+[[nodiscard]] bool has_decimal_comma(std::string_view text);
+/// "NAME is 'CELL', which is not a number", with the cause where that is a decimal comma.
+[[nodiscard]] std::string not_a_number(const std::string& name, const std::string& cell);
 
 /// One lookup per parameter of the space. Errors: Error{usage} when a parameter has no column, or a design column no
 /// parameter.

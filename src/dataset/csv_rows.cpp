@@ -17,6 +17,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/context.h"
 #include "hindsight/dataset/dataset.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/space/rules.h"
 
 namespace hindsight::dataset {
@@ -30,8 +31,10 @@ bool same_value(const std::string& a, const std::string& b) {
   return number_a && number_b ? *number_a == *number_b : a == b;
 }
 
-/// An infeasible design has none; what else a failed run left behind may stand.
-bool is_cost(const std::string& metric) { return metric == "latency_s" || metric == "energy_j"; }
+/// Of an infeasible design, which has no cost. What else a failed run left behind may stand, but not its -1.
+bool may_stand(const std::string& metric, double value) {
+  return metric != "latency_s" && metric != "energy_j" && log::impossible_value(metric, value).empty();
+}
 
 /// Why a row does not fit, and the column of the cell.
 struct Refusal {
@@ -39,8 +42,11 @@ struct Refusal {
   std::string reason;
 };
 
-std::string not_a_number(const std::string& name, const std::string& cell) {
-  return fmt::format("{} is '{}', which is not a number", name, printable(cell));
+/// A feasible row without `value` there. Tools write 0 and -1 for runs that failed.
+std::optional<Refusal> refusal_of_value(const NamedColumn& metric, double value) {
+  const std::string problem = log::impossible_value(metric.name, value);
+  if (problem.empty()) return std::nullopt;
+  return Refusal{metric.column, problem + " (a run that failed has an empty cell, or --infeasible says so)"};
 }
 
 /// The applications that the context columns tell apart.
@@ -144,6 +150,11 @@ class RowReader {
     }
     if (stated != nullptr) {
       take_outcome(*stated, row.evaluation);
+      for (const auto& [name, value] : row.evaluation.metrics) {
+        if (std::string problem = log::impossible_value(name, value); !problem.empty()) {
+          return Refusal{lookups_.front().column(), std::move(problem)};
+        }
+      }
     } else {
       if (auto problem = read_outcome(cells, row.evaluation)) return std::move(*problem);
       if (auto problem = read_constraints(cells, row.evaluation)) return std::move(*problem);
@@ -167,7 +178,7 @@ class RowReader {
   static void take_outcome(const StatedOutcome& stated, log::EvaluationRow& evaluation) {
     evaluation.feasible = stated.feasible;
     for (const auto& [name, value] : stated.metrics) {
-      if (evaluation.feasible || !is_cost(name)) evaluation.metrics.emplace_back(name, value);
+      if (evaluation.feasible || may_stand(name, value)) evaluation.metrics.emplace_back(name, value);
     }
     evaluation.violations = stated.violations;
   }
@@ -191,6 +202,7 @@ class RowReader {
     const std::string& cell = cells[roles_.objective.column];
     const auto value = parse_double(cell);
     if (!flagged && value) {
+      if (auto refusal = refusal_of_value(roles_.objective, *value)) return refusal;
       evaluation.feasible = true;
       evaluation.metrics.emplace_back(roles_.objective.name, *value);
       return std::nullopt;
@@ -217,7 +229,9 @@ class RowReader {
       const std::string& cell = cells[constraint.column];
       const auto value = parse_double(cell);
       if (value) {
-        if (evaluation.feasible || !is_cost(constraint.name)) {
+        auto refusal = evaluation.feasible ? refusal_of_value(constraint, *value) : std::nullopt;
+        if (refusal) return refusal;
+        if (evaluation.feasible || may_stand(constraint.name, *value)) {
           evaluation.metrics.emplace_back(constraint.name, *value);
         }
       } else if (evaluation.feasible && !cell.empty() && lower_case(cell) != "nan") {
@@ -235,7 +249,40 @@ class RowReader {
   std::size_t explained_ = 0;
 };
 
+/// Different values of a column in the order of the rows, at most `most`.
+std::vector<std::string> first_values(const CsvTable& table, std::size_t column, std::size_t most) {
+  std::vector<std::string> values;
+  for (const TableCells::Row& row : table.rows) {
+    const std::string& cell = row[column];
+    if (std::find(values.begin(), values.end(), cell) != values.end()) continue;
+    if (values.size() == most) break;
+    values.push_back(cell);
+  }
+  return values;
+}
+
 }  // namespace
+
+std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles) {
+  if (!roles.infeasible_value || table.rows.empty()) return "";
+  const std::size_t column = *roles.infeasible;
+  const std::string& value = *roles.infeasible_value;
+  const bool occurs = std::any_of(table.rows.begin(), table.rows.end(),
+                                  [&](const TableCells::Row& row) { return same_value(row[column], value); });
+  if (occurs) return "";
+  constexpr std::size_t kShown = 5;  // [chosen] a flag has two values, or a few
+  std::vector<std::string> values = first_values(table, column, kShown + 1);
+  const std::string name = printable(table.header[column], 40);
+  const std::string problem = fmt::format("{} is {} in no row", name, printable(value, 40));
+  if (values.size() == 1) return fmt::format("{}, but '{}' in all", problem, printable(values.front(), 40));
+  if (values.size() > kShown) values.back() = "...";
+  for (std::string& one : values) one = one.empty() ? "''" : printable(one, 20);
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: --infeasible {}={}: {}; it has {}. Write the value as the table has it, or leave the "
+                  "option out",
+                  printable(table.file.string(), 100), name, printable(value, 40), problem, join(values, ", ")));
+}
 
 std::vector<TableContext> read_rows(const ImportSource& source, const ColumnRoles& roles,
                                     const space::DesignSpace& space, const std::string& workload, RowTaker& taker) {

@@ -12,6 +12,7 @@
 #include "hindsight/core/hash.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -143,7 +144,8 @@ void choose_evaluator(log::Log& log, const ImportSource& source, const ColumnRol
     return;
   }
   place.evaluator_name = wanted.empty() ? source.maker : wanted;
-  const std::string definition = definition_of(source, roles);
+  const bool is_asked = source.joins_log && place.evaluator_name == source.evaluator;
+  const std::string definition = is_asked ? log::told_definition(place.evaluator_name) : definition_of(source, roles);
   place.evaluator = log.add_evaluator(place.evaluator_name, sha256_hex(definition), definition);
 }
 

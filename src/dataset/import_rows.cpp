@@ -18,6 +18,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
 
@@ -156,7 +157,7 @@ std::optional<std::string> telling_value(const CsvTable& table, const std::vecto
 /// run.
 std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRoles& roles) {
   constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
-  if (roles.infeasible) return std::nullopt;
+  if (roles.infeasible || !log::impossible_value(roles.objective.name, 0).empty()) return std::nullopt;
   std::vector<bool> zero;
   for (const TableCells::Row& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
   const std::ptrdiff_t count = std::count(zero.begin(), zero.end(), true);
@@ -183,9 +184,12 @@ ReadableRows readable_rows(const ImportSource& source, const ColumnRoles& roles,
   read.contexts = read_rows(source, roles, space, workload, distinct);
   read.rows = distinct.finish();
   if (!read.rows.empty()) return read;
-  const char* remedy = source.outcomes.empty() ? "Check the roles of the columns" : "Check the values, or --space";
+  const bool commas = !result.rejected.empty() && result.rejected.front().find("decimal comma") != std::string::npos;
+  const char* remedy = commas                    ? ""  // the refusal has it
+                       : source.outcomes.empty() ? ". Check the roles of the columns"
+                                                 : ". Check the values, or --space";
   throw Error(ErrorKind::usage,
-              fmt::format("{}: no row of {} can be imported{}{}. {}", printable(source.table.file.string(), 400),
+              fmt::format("{}: no row of {} can be imported{}{}{}", printable(source.table.file.string(), 400),
                           with_commas(result.rows), result.rejected.empty() ? "" : "; first: ",
                           result.rejected.empty() ? "" : result.rejected.front(), remedy));
 }
@@ -205,6 +209,9 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   result.remarks = source.remarks;
   if (source.outcomes.empty()) {
     if (auto remark = remark_on_zeros(source.table, resolved)) result.remarks.push_back(std::move(*remark));
+    if (auto remark = remark_on_infeasible_value(source.table, resolved); !remark.empty()) {
+      result.remarks.push_back(std::move(remark));
+    }
   }
   Refusals refusals(source.table, result);
   ReadableRows read = readable_rows(source, resolved, space, target.workload, metric, duplicates, result, refusals);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dataset/csv_columns.h"
+#include "dataset/csv_levels.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
@@ -121,22 +122,27 @@ bool looks_like_result(const CsvTable& table, const NamedColumn& column, const s
 
 /// What is odd about the cells of a column, or an empty text.
 std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric) {
-  std::size_t numbers = 0, others = 0, first = 0;
+  std::size_t numbers = 0, others = 0, commas = 0, first = 0;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& cell = table.rows[row][column];
     if (cell.empty()) continue;
     if (parse_double(cell)) {
       ++numbers;
-    } else if (others++ == 0) {
-      first = row;
+    } else {
+      if (others++ == 0) first = row;
+      commas += has_decimal_comma(cell) ? 1 : 0;
     }
   }
-  if (numbers == 0 || others == 0) return "";
+  if (others == 0 || (numbers == 0 && commas < others)) return "";
   const CsvTable::Place place = table.place[first][column];
   const std::string where = table.row_word.empty() ? fmt::format(":{}:{}", place.line, place.column)
                                                    : fmt::format(": {} {}", table.row_word, place.line);
   const std::string example = fmt::format("{}{}: column '{}': '{}'", printable(table.file.string(), 400), where,
                                           printable(table.header[column]), printable(table.rows[first][column]));
+  if (numbers == 0) {
+    return fmt::format("{} is text, and the column categorical. If it is a number with a decimal comma, write a point",
+                       example);
+  }
   if (numeric) {
     return fmt::format("{} is not a number, as the other cells are ({} like it): an import refuses such rows", example,
                        counted(others, "cell"));

@@ -277,6 +277,17 @@ class Loader {
     reasons_.add_row(record.violations);
   }
 
+  /// Layers that were changed after they were written would be learnt as the network's.
+  void require_own_layers(const log::WorkloadRecord& record) const {
+    const auto difference = layers_unlike_definition(record.layers_json, record.definition);
+    if (!difference) return;
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("{}: workload '{}': {} (changed after it was written). Restore the log from a copy, or sweep again "
+                    "into a new one",
+                    printable(log_.path().string(), 100), printable(record.name, 30), *difference));
+  }
+
   /// Contexts that have rows, or were asked for by name; renumbers the rows.
   void set_contexts(Dataset& data) {
     std::vector<bool> used(wanted_.size(), false);
@@ -301,6 +312,7 @@ class Loader {
         context.feature_names.push_back(name);
       }
       context.layers = logged_layers(record.layers_json, record.definition);
+      if (!context.layers.empty()) require_own_layers(record);
       first = first == nullptr ? &record : first;
       if (first->context_version != record.context_version ||
           data.contexts.front().feature_names != context.feature_names) {

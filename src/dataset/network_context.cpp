@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
@@ -16,6 +18,14 @@
 namespace hindsight::dataset {
 namespace {
 using Json = nlohmann::json;
+
+/// [chosen] Characters of what a log has, in a sentence with two more of it.
+constexpr std::size_t kShown = 24;
+
+/// A text as it is, anything else as JSON.
+std::string text_in(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 /// A whole number above 0, or nothing.
 std::optional<std::int64_t> size_in(const Json& layer, const char* key) {
@@ -96,6 +106,88 @@ std::optional<workload::GemmLayer> layer_in(const Json& json) {
   return layer;
 }
 
+/// A layer of a canonical definition, in the words of `layers_json`.
+struct DefinedLayer {
+  std::vector<std::pair<std::string, double>> numbers;
+  std::vector<std::string> after;
+  [[nodiscard]] double number(std::string_view key) const {
+    const auto found = std::ranges::find(numbers, key, &std::pair<std::string, double>::first);
+    return found == numbers.end() ? std::nan("") : found->second;
+  }
+};
+
+/// Takes "count" and "2", or "kernel" and "3x1", which is a height and a width; whether these are such words.
+bool add_numbers(DefinedLayer& layer, const std::string& key, const std::string& text) {
+  const std::size_t cross = text.find('x');
+  const auto first = parse_double(text.substr(0, cross));
+  if (!first) return false;
+  if (cross == std::string::npos) {
+    layer.numbers.emplace_back(key, *first);
+    return true;
+  }
+  const auto second = parse_double(text.substr(cross + 1));
+  if (!second) return false;
+  layer.numbers.emplace_back(key + "_height", *first);
+  layer.numbers.emplace_back(key + "_width", *second);
+  return true;
+}
+
+/// What a line "m 8 n 4 k 9 count 1 kernel 3x3 ... then add" gives, and what follows from it (workload/layer.h);
+/// nothing where it is none.
+std::optional<DefinedLayer> defined_layer(const std::string& line) {
+  DefinedLayer layer;
+  const std::vector<std::string> words = split(line, ' ');
+  if (words.size() % 2 != 0) return std::nullopt;
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    if (words[i] == "then") {
+      layer.after.push_back(words[i + 1]);
+    } else if (!add_numbers(layer, words[i], words[i + 1])) {
+      return std::nullopt;
+    }
+  }
+  const double operand = layer.number("count") * layer.number("n") * layer.number("k");
+  if (!std::isfinite(operand * layer.number("m"))) return std::nullopt;
+  layer.numbers.emplace_back("macs", operand * layer.number("m"));
+  layer.numbers.emplace_back("weight_bytes", operand);
+  return layer;
+}
+
+/// The first key that a layer has otherwise, in words. Keys that older logs lack say nothing.
+std::optional<std::string> first_difference(const Json& layer, const DefinedLayer& defined) {
+  const auto said = [](std::string_view key, const std::string& here, const std::string& there) {
+    return fmt::format("{} is {}, and the definition gives {}", key, printable(here, kShown), printable(there, kShown));
+  };
+  for (const auto& [key, value] : defined.numbers) {
+    const auto found = layer.find(key);
+    if (found == layer.end()) continue;
+    const bool same = found->is_boolean()  ? found->get<bool>() == (value != 0)
+                      : found->is_number() ? found->get<double>() == value
+                                           : false;
+    if (!same) return said(key, found->is_number() ? shortest(found->get<double>()) : text_in(*found), shortest(value));
+  }
+  const std::string type = layer.contains("type") ? text_in(layer["type"]) : "";
+  const bool matmul = type == workload::to_string(workload::LayerType::matmul);
+  if (matmul != (defined.number("weights_are_activations") != 0)) {
+    return said("type", type, matmul ? "another" : "a product of two activations");
+  }
+  std::vector<std::string> after;
+  if (const auto list = layer.find("after"); list != layer.end()) {
+    for (const Json& one : *list) after.push_back(text_in(one));
+  }
+  if (after == defined.after) return std::nullopt;
+  return said("after", after.empty() ? "nothing" : join(after, ", "),
+              defined.after.empty() ? "nothing" : join(defined.after, ", "));
+}
+
+/// The same with the layer's number and name.
+std::optional<std::string> difference_of(const Json& layer, std::size_t number, const DefinedLayer& defined) {
+  const std::string name = layer.is_object() && layer.contains("name") ? text_in(layer["name"]) : "";
+  const auto difference =
+      layer.is_object() ? first_difference(layer, defined) : std::optional<std::string>("no object");
+  if (!difference) return std::nullopt;
+  return fmt::format("layer {} ('{}'): {}", number + 1, printable(name, kShown), *difference);
+}
+
 }  // namespace
 
 Context context_of(const workload::Network& network) {
@@ -133,6 +225,22 @@ LayerList logged_layers(const std::string& layers_json, const std::string& defin
     layers.push_back(*layer);
   }
   return layer_list(layers);
+}
+
+std::optional<std::string> layers_unlike_definition(const std::string& layers_json, const std::string& definition) {
+  const Json json = Json::parse(bounded_json(layers_json), nullptr, false);
+  if (!json.is_array() || json.empty()) return std::nullopt;
+  std::size_t count = 0;
+  std::optional<std::string> difference;
+  for (const std::string& line : split(definition, '\n')) {
+    if (!line.starts_with("m ")) continue;
+    const auto defined = defined_layer(line);
+    if (!defined) return std::nullopt;
+    if (!difference && count < json.size()) difference = difference_of(json[count], count, *defined);
+    ++count;
+  }
+  if (count == 0 || count == json.size()) return difference;
+  return fmt::format("it lists {} layers, and the definition has {}", json.size(), count);
 }
 
 std::string in_place_of(std::string_view name, const std::vector<std::string>& known) {

@@ -41,9 +41,12 @@ double required_metric(const Evaluator& evaluator, const Row& row, const std::st
   HINDSIGHT_EXPECT(evaluator.metrics().empty());
   std::vector<std::string> given;
   for (const auto& [metric, value] : row.metrics) given.push_back(metric);
-  throw Error(ErrorKind::failure,
-              fmt::format("the evaluator '{}' gives no '{}', which is compared or limited here.{}",
-                          printable(evaluator.name(), kShownName), printable(name), did_you_mean(name, given)));
+  throw Error(
+      ErrorKind::failure,
+      fmt::format("the evaluator '{}' gives no '{}', which is compared or limited here. It gives {}. Name one of "
+                  "these (--objective, --max), or let it give {}",
+                  printable(evaluator.name(), kShownName), printable(name),
+                  given.empty() ? "nothing" : printable(join(given, ", "), 120), printable(name)));
 }
 
 std::vector<Row> Evaluator::evaluate(std::span<const std::uint16_t> levels,

@@ -14,6 +14,7 @@
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/json_whole.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/workload/context.h"
 
 namespace hindsight::evaluator {
@@ -234,13 +235,6 @@ std::vector<log::ViolationRow> parse_reasons(const Json& json) {
   return violations;
 }
 
-void require_possible(const std::string& name, double value) {
-  if (name == "latency_s" && !(value > 0)) {
-    kOfAnswers.fail(fmt::format("latency_s is {}, and nothing takes no time", shortest(value)));
-  }
-  if (name == "energy_j" && value < 0) kOfAnswers.fail(fmt::format("energy_j is {}, below 0", shortest(value)));
-}
-
 void parse_metrics(const Json& json, const Expected& expected, Row& row) {
   if (!json.is_object()) kOfAnswers.fail(fmt::format("\"metrics\" is {}, not an object", shown(json)));
   for (const auto& [name, value] : json.items()) {
@@ -252,7 +246,7 @@ void parse_metrics(const Json& json, const Expected& expected, Row& row) {
       kOfAnswers.fail(fmt::format("unknown metric '{}'.{}", printable(name, kShownValue), did_you_mean(name, known)));
     }
     const double number = kOfAnswers.number(value, name);
-    require_possible(name, number);
+    if (const std::string problem = log::impossible_value(name, number); !problem.empty()) kOfAnswers.fail(problem);
     const bool cost = name == "latency_s" || name == "energy_j";
     if (!row.feasible && cost) kOfAnswers.fail(fmt::format("an infeasible design has {}", name));
     row.metrics.emplace_back(name, number);

@@ -115,6 +115,11 @@ Row SimulatorPool::answer(SimulatorProcess& process, const Job& job) {
     try {
       outcome = ask(process, job);
       if (outcome && std::holds_alternative<Said>(*outcome)) return accept(std::get<Said>(*outcome), job);
+    } catch (const CannotRun& error) {
+      process.end();
+      const std::scoped_lock lock(mutex_);
+      if (!broken_) broken_ = Error(ErrorKind::failure, about(job) + error.what());
+      throw *broken_;
     } catch (const Error& error) {
       process.end();
       const std::scoped_lock lock(mutex_);
@@ -165,23 +170,26 @@ Row SimulatorPool::fault(const Failed& failed, const Job& job) {
   }
   if (why.empty()) return infeasible(failed.code, failed.message + attempts);
   if (!broken_) {
-    broken_ = Error(
-        ErrorKind::failure,
-        fmt::format("evaluator '{}', design {} on {}: {}: {}{} ({}). --evaluator-faults record keeps it as "
-                    "the design's reason",
-                    printable(command_.text, kShownCommand), printable(space_.text_id(job.design), kShownDesign),
-                    printable(job.workload), failed.code, printable(failed.message, kShownMessage), attempts, why));
+    // Of a command that never answered it would make every design infeasible for good.
+    const char* remedy =
+        answered_ ? "--evaluator-faults record keeps it as the design's reason" : "Run the command by hand to see why";
+    broken_ = Error(ErrorKind::failure, fmt::format("{}{}: {}{} ({}). {}", about(job), failed.code,
+                                                    printable(failed.message, kShownMessage), attempts, why, remedy));
   }
   throw *broken_;
 }
 
+std::string SimulatorPool::about(const Job& job) const {
+  return fmt::format("evaluator '{}', design {} on {}: ", printable(command_.text, kShownCommand),
+                     printable(space_.text_id(job.design), kShownDesign), printable(job.workload));
+}
+
 Error SimulatorPool::failure(const Job& job, const std::string& problem, const Tail& said) const {
   const std::string last = printable(said.last_line(), kShownSaid);
-  return {ErrorKind::failure,
-          fmt::format("evaluator '{}', design {} on {}: {}{}{} Expected {}", printable(command_.text, kShownCommand),
-                      printable(space_.text_id(job.design), kShownDesign), printable(job.workload), problem,
-                      last.empty() ? "" : fmt::format(" (it says: {})", last),
-                      last.empty() && (problem.ends_with('.') || problem.ends_with('?')) ? "" : ".", kAnswerForm)};
+  return {
+      ErrorKind::failure,
+      fmt::format("{}{}{}{} Expected {}", about(job), problem, last.empty() ? "" : fmt::format(" (it says: {})", last),
+                  last.empty() && (problem.ends_with('.') || problem.ends_with('?')) ? "" : ".", kAnswerForm)};
 }
 
 }  // namespace hindsight::evaluator

@@ -51,6 +51,8 @@ class SimulatorPool {
   Row accept(const Said& said, const Job& job);
   Row fault(const Failed& failed, const Job& job);
   void remember(const SimulatorProcess& process);
+  /// What a message begins with: whom, and what was asked.
+  [[nodiscard]] std::string about(const Job& job) const;
   [[nodiscard]] Error failure(const Job& job, const std::string& problem, const Tail& said) const;
 
   const space::DesignSpace& space_;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "evaluator/program_file.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/scratch_folder.h"
@@ -32,6 +33,7 @@ constexpr std::size_t kChunkBytes = 65536;  ///< [chosen] of one read: what a pi
 /// [chosen] Of standard error at a time, so that one who never stops writing does not keep the answer waiting.
 constexpr int kMostChunks = 16;
 constexpr std::size_t kShownOutput = 40;              ///< [chosen] characters of a wrong line in a message
+constexpr std::size_t kShownReason = 120;             ///< [chosen] of what a shell says
 constexpr int kCannotExecute = 126, kNotFound = 127;  ///< POSIX: exit codes of what starts a program in vain
 constexpr int kSignalBase = 128;                      ///< a shell's child died of signal N: 128 + N
 constexpr std::array<std::string_view, 3> kPlaceholders{"{design.json}", "{workload.json}", "{out.json}"};
@@ -69,9 +71,27 @@ std::vector<std::string> with_files(std::vector<std::string> words, const Scratc
 }
 
 /// A command that cannot be run at all is no fault of a design.
-void require_runnable(const ProcessEnd& end, const Tail& said) {
+void require_runnable(const ProcessEnd& end, const Tail& said, const std::string& program) {
   if (end.exit_code != kNotFound && end.exit_code != kCannotExecute) return;
-  throw Error(ErrorKind::failure, fmt::format("cannot be run (exit code {}: {})", end.exit_code, said.last_line()));
+  throw CannotRun(ErrorKind::failure,
+                  fmt::format("cannot be run (exit code {}: {}).{}", end.exit_code,
+                              printable(said.last_line(), kShownReason), remedy_of_program(program)));
+}
+
+/// A place without the ending of its file goes to the program as it is. What a shell or a quoted text in it means by
+/// such a word is theirs.
+void require_endings(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view not_before = is_text_of_shell(words, i) ? "$'\"" : "$";
+    for (const std::string_view placeholder : kPlaceholders) {
+      const std::string bare = std::string(placeholder.substr(0, placeholder.find('.'))) + "}";
+      for (auto at = words[i].find(bare); at != std::string::npos; at = words[i].find(bare, at + 1)) {
+        if (at > 0 && not_before.find(words[i][at - 1]) != std::string_view::npos) continue;
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: there is no {}. Did you mean {}?", kCommandOption, bare, placeholder));
+      }
+    }
+  }
 }
 
 std::string with_last_line(const std::string& sentence, const Tail& said) {
@@ -114,6 +134,7 @@ void require_placeholders(const std::string& command) {
     throw Error(ErrorKind::usage,
                 fmt::format("--evaluator: there is no {}.{}", printable(word), did_you_mean(word, known)));
   }
+  require_endings(command_words(command, kCommandOption));
   if (!runs_per_design(command) || command.find("{out.json}") != std::string::npos) return;
   throw Error(ErrorKind::usage,
               "--evaluator: a command that is run per design writes its answer to {out.json}, which is not in it");
@@ -155,7 +176,7 @@ std::optional<Outcome> SimulatorProcess::ask_line(const Asked& asked, Clock::tim
   (void)process_->wait(kPoliteEnd);
   const bool half = !output_.empty();
   const ProcessEnd end = finish();
-  require_runnable(end, tail_);
+  require_runnable(end, tail_, words_.front());
   return Failed{"crash", with_last_line(fmt::format("the process {} {}", to_string(end),
                                                     half ? "in the middle of its answer" : "without an answer"),
                                         tail_)};
@@ -174,7 +195,7 @@ std::optional<Outcome> SimulatorProcess::ask_once(const Asked& asked, Clock::tim
     tail_.add(std::exchange(output_, {}));
   }
   const ProcessEnd end = finish();
-  require_runnable(end, tail_);
+  require_runnable(end, tail_, words_.front());
   if (end.signal != 0 || end.exit_code > kSignalBase) {
     return Failed{"crash", with_last_line(fmt::format("the process {}", to_string(end)), tail_)};
   }

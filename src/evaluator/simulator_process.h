@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hindsight/core/child_process.h"
+#include "hindsight/core/error.h"
 #include "hindsight/evaluator/external.h"
 
 namespace hindsight::evaluator {
@@ -52,11 +53,17 @@ struct Refused {
 };
 using Outcome = std::variant<Said, Failed, Refused>;
 
+/// The command cannot be run at all: no design's fault, and no answer that is wrong.
+class CannotRun : public Error {
+ public:
+  using Error::Error;
+};
+
 inline constexpr std::string_view kCommandOption = "--evaluator";  ///< where a command is given, for messages
 
 /// Whether a placeholder stands in the command.
 [[nodiscard]] bool runs_per_design(const std::string& command);
-/// Error{usage}: a placeholder that is none, or {out.json} left out.
+/// Error{usage}: a placeholder that is none or lacks its ending, or {out.json} left out.
 void require_placeholders(const std::string& command);
 
 /// Asks by the command's own way. One thread.
@@ -65,7 +72,7 @@ class SimulatorProcess {
   /// `given_up`: looked at several times a second while an answer is awaited.
   SimulatorProcess(const ExternalCommand& command, std::function<bool()> given_up);
 
-  /// Nothing: given up. Error{failure} when the command cannot be run or breaks the protocol's frame (too long a line).
+  /// Nothing: given up. CannotRun; Error{failure} for what breaks the protocol's frame (too long a line).
   /// After Failed the next question gets a new process.
   [[nodiscard]] std::optional<Outcome> ask(const Asked& asked);
   /// Ends the process, if there is one: by the end of its input, if need be by force.

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "hindsight/core/json_bounds.h"
@@ -67,6 +70,22 @@ std::vector<PendingDesign> pending_designs(const Log& log) {
     return pending;
   });
 }
+
+std::vector<std::string> awaited_evaluators(const std::vector<PendingDesign>& pending, std::int64_t space_id,
+                                            const std::vector<AnsweredDesign>& answered) {
+  std::set<std::pair<std::string_view, std::string_view>> designs;
+  for (const AnsweredDesign& one : answered) designs.emplace(one.design_text_id, one.workload);
+  std::vector<std::string> names;
+  for (const PendingDesign& one : pending) {
+    if (one.space_id != space_id || std::find(names.begin(), names.end(), one.evaluator) != names.end()) continue;
+    const bool is_answered =
+        designs.contains({one.design_text_id, one.workload}) || designs.contains({one.design_text_id, ""});
+    if (is_answered) names.push_back(one.evaluator);
+  }
+  return names;
+}
+
+std::string told_definition(const std::string& evaluator) { return fmt::format("{}, told\n", evaluator); }
 
 std::vector<AskRun> asks(const Log& log) {
   Log::Impl& impl = log.impl();

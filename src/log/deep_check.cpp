@@ -9,6 +9,7 @@
 
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/metric_values.h"
 #include "hindsight/log/query.h"
 #include "log/append_row.h"
 #include "log/filter.h"
@@ -120,7 +121,7 @@ void check_peak_power(Database database, Findings& findings) {
   }
 }
 
-/// Reasons are numbered from 0, and a metric with a column of its own stands there.
+/// Reasons are numbered from 0, a metric with a column of its own stands there, and no further one is less than none.
 void check_details(Database database, Findings& findings) {
   Statement positions(database,
                       "SELECT evaluation_id, count(*), max(position) FROM evaluation_violations "
@@ -131,12 +132,15 @@ void check_details(Database database, Findings& findings) {
                              positions.column(2).integer()),
                  kDamagedRemedy);
   }
-  Statement twice(database, "SELECT evaluation_id, name FROM evaluation_metrics ORDER BY 1");
-  while (twice.step()) {
-    const std::string name = text_of(twice, 1);
+  Statement further(database, "SELECT evaluation_id, name, value FROM evaluation_metrics ORDER BY 1");
+  while (further.step()) {
+    const std::string name = text_of(further, 1), row = fmt::format("evaluation {}", further.column(0).integer());
+    if (const std::string problem = impossible_value(name, further.column(2).number()); !problem.empty()) {
+      findings.add("negative amount", row, problem, kEvaluatorRemedy);
+    }
     if (std::find(standard_metrics().begin(), standard_metrics().end(), name) == standard_metrics().end()) continue;
-    findings.add("metric twice", fmt::format("evaluation {}", twice.column(0).integer()),
-                 fmt::format("{} stands among the further metrics and has a column", name), kDamagedRemedy);
+    findings.add("metric twice", row, fmt::format("{} stands among the further metrics and has a column", name),
+                 kDamagedRemedy);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "hindsight/core/hash.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/metric_values.h"
 #include "log/findings.h"
 #include "log/impl.h"
 #include "log/interruptible.h"
@@ -107,8 +108,7 @@ void check_finite(Database database, Report& report) {
   while (report.has_room() && energies.step()) {
     const std::int64_t id = energies.column(0).integer();
     report.add("negative energy", "evaluations", id,
-               fmt::format("evaluation {}: energy_j is {}, and no design gives energy", id,
-                           shortest(energies.column(1).number())));
+               fmt::format("evaluation {}: {}", id, impossible_value("energy_j", energies.column(1).number())));
   }
 }
 
@@ -118,8 +118,7 @@ void check_values(Database database, Report& report) {
   while (report.has_room() && latencies.step()) {
     const std::int64_t id = latencies.column(0).integer();
     report.add("latency", "evaluations", id,
-               fmt::format("evaluation {}: latency_s is {}, and nothing takes no time", id,
-                           shortest(latencies.column(1).number())));
+               fmt::format("evaluation {}: {}", id, impossible_value("latency_s", latencies.column(1).number())));
   }
   // [chosen] what a few roundings of a double leave; beyond it the digits decide.
   constexpr double kComputedFrac = 1e-9;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "optimize/judge.h"
 
@@ -56,6 +58,30 @@ std::vector<space::Design> acceptable(const dataset::Dataset& logged, const Prob
   return designs;
 }
 
+using Levels = std::u16string;
+Levels levels_at(const LevelMatrix& matrix, Eigen::Index row) {
+  const std::uint16_t* first = matrix.data() + row * matrix.cols();
+  return {first, first + matrix.cols()};
+}
+
+/// Designs with an infeasible row, and no feasible one, of one of the applications.
+void add_infeasible(const ProposeOptions& options, std::unordered_set<Levels>& designs) {
+  const dataset::Dataset& logged = *options.logged;
+  for (const dataset::Context& context : options.contexts) {
+    for (const std::int32_t place : contexts_of(logged, {context.name})) {
+      std::unordered_map<Levels, bool> feasible;
+      for (std::size_t i = 0; i < logged.size(); ++i) {
+        if (logged.context[i] != place) continue;
+        bool& one = feasible[levels_at(logged.levels, static_cast<Eigen::Index>(i))];
+        one = one || logged.feasible[i];
+      }
+      for (const auto& [levels, can_be_built] : feasible) {
+        if (!can_be_built) designs.insert(levels);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<space::Design> logged_starts(const dataset::Dataset& logged, const Problem& problem,
@@ -96,6 +122,30 @@ std::vector<std::int32_t> contexts_of(const dataset::Dataset& data, const std::v
     contexts.push_back(static_cast<std::int32_t>(found - data.contexts.begin()));
   }
   return contexts;
+}
+
+std::optional<Constraint> not_proposed(const ProposeOptions& options, bool by_facts) {
+  std::unordered_set<Levels> designs;
+  if (options.only_new) {
+    for (Eigen::Index row = 0; row < options.logged->levels.rows(); ++row) {
+      designs.insert(levels_at(options.logged->levels, row));
+    }
+  } else if (by_facts && options.logged != nullptr) {
+    add_infeasible(options, designs);
+  }
+  for (const space::Design& design : options.never) designs.emplace(design.levels.begin(), design.levels.end());
+  if (designs.empty() && !options.only_new) return std::nullopt;
+  return Constraint{.name = "logged_before",
+                    .limit = 0,
+                    .value =
+                        [designs = std::move(designs)](const LevelMatrix& levels) {
+                          Eigen::VectorXd logged_before(levels.rows());
+                          for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+                            logged_before[i] = designs.contains(levels_at(levels, i)) ? 1 : 0;
+                          }
+                          return logged_before;
+                        },
+                    .text = [](double /*value*/) { return std::string(); }};
 }
 
 std::optional<std::size_t> nearest_logged_distance(const dataset::Dataset& logged, const space::Design& design) {

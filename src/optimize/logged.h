@@ -25,4 +25,8 @@ namespace hindsight::optimize {
 [[nodiscard]] std::optional<std::size_t> nearest_logged_distance(const dataset::Dataset& logged,
                                                                  const space::Design& design);
 
+/// A limit that designs keep which may be proposed: none of the log (only_new), none of `never`, and, with `by_facts`,
+/// none that the log knows to be infeasible for an application that is asked for. Nothing where all may be.
+[[nodiscard]] std::optional<Constraint> not_proposed(const ProposeOptions& options, bool by_facts);
+
 }  // namespace hindsight::optimize

@@ -159,15 +159,23 @@ OnlineMethod parse_online_method(const std::string& name) { return parse_enum("o
 std::string to_string(OnlineMethod method) { return std::string(name_in(kMethods, method)); }
 
 OnlineTrace optimize_online(OnlineMethod method, const Problem& problem, const Simulator& simulate,
-                            std::uint64_t queries, std::uint64_t seed) {
+                            std::uint64_t queries, std::uint64_t seed, const std::vector<space::Design>& start) {
   HINDSIGHT_EXPECT(problem.space != nullptr && simulate);
   const LevelSpace space(*problem.space, problem.allowed);
   CheapDesigns designs(problem, space, seed);
   const std::unique_ptr<Strategy> strategy = make_strategy(method, designs, seed);
+  auto begin = start.begin();
+  const auto next = [&]() -> std::optional<Point> {
+    while (begin != start.end()) {
+      const std::vector<Point> open = designs.open({space.nearest_point(*begin++)});
+      if (!open.empty()) return open.front();
+    }
+    return strategy->ask();
+  };
   OnlineTrace trace;
   double best = std::numeric_limits<double>::infinity();
   while (trace.design.size() < queries && !interrupt_requested()) {
-    const std::optional<Point> point = strategy->ask();
+    const std::optional<Point> point = next();
     if (!point) break;
     designs.take(*point);
     trace.design.push_back(space.design(*point));

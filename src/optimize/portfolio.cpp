@@ -54,29 +54,58 @@ namespace {
 
 /// [chosen] Share of the budget of a search for the best design with another value of one parameter.
 constexpr std::uint64_t kOtherShare = 10;
+/// [chosen] All of these searches take no more than so many of that share: one and a half times the budget, which no
+/// shipped space needs; a space of a hundred parameters would take ten times.
+constexpr std::size_t kMostOtherShares = 15;
 /// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try: with
 /// another value of a parameter, with another setting of the switches.
 constexpr double kFarWorse = 0.5, kFarWorseSetting = 2;
 /// [chosen] Designs of a setting that are looked at, for each that is asked for: neighbours are alike.
 constexpr std::size_t kDeepest = 8;
-/// [chosen] Evaluations that a setting is searched with at least; fewer settings where there are not so many.
-constexpr std::uint64_t kLeastPerSetting = 100;
+/// [chosen] Evaluations that a setting or another value is searched with at least; fewer where there are not so many.
+constexpr std::uint64_t kLeastEvaluations = 100;
 /// [chosen] Proposals among which some are taken by rank, where there are switches.
 constexpr std::size_t kRankedAmong = 16;
 
 bool by_score(const Asked& a, const Asked& b) { return a.candidate.score < b.candidate.score; }
 
+/// What a parameter may have instead of what `first` has.
+struct OtherLevels {
+  std::size_t parameter = 0;
+  std::vector<std::uint16_t> levels;
+};
+
+/// Of each parameter that is no switch and has any. Of more than kMostOtherShares parameters as many as can be searched
+/// with kLeastEvaluations each, in equal steps through the space's order.
+std::vector<OtherLevels> searched_others(const Candidate& first, const std::vector<std::size_t>& switches,
+                                         const AllowedLevels& any, const SpreadQuestion& question) {
+  std::vector<OtherLevels> others;
+  for (std::size_t p = 0; p < any.size(); ++p) {
+    if (std::find(switches.begin(), switches.end(), p) != switches.end()) continue;
+    std::vector<std::uint16_t> levels = allowed_levels(p, question.space, any);
+    std::erase(levels, first.design.levels[p]);
+    if (!levels.empty()) others.push_back({.parameter = p, .levels = std::move(levels)});
+  }
+  const std::size_t most = std::max<std::size_t>(
+      kMostOtherShares, kMostOtherShares * (question.evaluations / kOtherShare) / kLeastEvaluations);
+  if (others.size() <= most) return others;
+  std::vector<OtherLevels> kept;
+  for (std::size_t i = 0; i < most; ++i) kept.push_back(std::move(others[i * others.size() / most]));
+  return kept;
+}
+
 /// The best design with another value than `first` has of each parameter that is no switch.
 std::vector<Asked> other_values(const Candidate& first, const std::vector<std::size_t>& switches,
                                 const AllowedLevels& any, const SpreadQuestion& question) {
+  const std::vector<OtherLevels> searched = searched_others(first, switches, any, question);
+  const std::uint64_t share = question.evaluations / kOtherShare;
+  const std::uint64_t evaluations =
+      searched.size() <= kMostOtherShares ? share : kMostOtherShares * share / searched.size();
   std::vector<Asked> others;
-  for (std::size_t p = 0; p < any.size(); ++p) {
-    if (std::find(switches.begin(), switches.end(), p) != switches.end()) continue;
+  for (const auto& [p, levels] : searched) {
     AllowedLevels allowed = any;
-    allowed[p] = allowed_levels(p, question.space, any);
-    std::erase(allowed[p], first.design.levels[p]);
-    if (allowed[p].empty()) continue;
-    const std::vector<Candidate> best = question.best_among(allowed, question.evaluations / kOtherShare);
+    allowed[p] = levels;
+    const std::vector<Candidate> best = question.best_among(allowed, evaluations);
     const auto distant = std::find_if(best.begin(), best.end(), [&](const Candidate& candidate) {
       return hamming(candidate.design, first.design) >= question.diversity;
     });
@@ -179,7 +208,7 @@ std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQu
   if (question.count < 2) return std::move(list).take();
   const std::vector<std::size_t> switches =
       switches_of(question.space, question.allowed,
-                  std::min<std::uint64_t>(kMostSettings, question.evaluations / kLeastPerSetting));
+                  std::min<std::uint64_t>(kMostSettings, question.evaluations / kLeastEvaluations));
   const std::vector<Asked> others = asked_otherwise(pool.front(), switches, question);
   std::vector<Asked> by_rank;
   for (const Candidate& candidate : pool) by_rank.push_back({candidate});

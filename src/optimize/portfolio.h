@@ -59,11 +59,12 @@ struct SpreadQuestion {
 };
 /// The best of `pool` (best first), then in turn the next one that was asked for otherwise, and the next best. Where
 /// there are switches two are asked for before one is taken by rank, and all behind the sixteenth. Asked for are the
-/// best design with another value of each parameter that is no switch, and with every other setting of the switches, by
-/// score, far enough from the first; then, setting by setting, the next best of each. None that is hopeless: a score
-/// that is worse than the first's by half a unit (a factor of 1.65 of an objective on a logarithmic scale). Another
-/// setting may be worse by up to two units (7.4) where a log does not speak against it: it has no design of the
-/// setting, or one that is not that much worse than its best. About settings a log misleads more.
+/// best design with another value of each parameter that is no switch (a tenth of the evaluations each, one and a half
+/// times all of them together at most), and with every other setting of the switches, by score, far enough from the
+/// first; then, setting by setting, the next best of each. None that is hopeless: a score that is worse than that of
+/// the first by half a unit (a factor of 1.65 of an objective on a logarithmic scale). Another setting may be worse by
+/// up to two units (7.4) where a log does not speak against it: it has no design of the setting, or one that is not
+/// that much worse than its best. About settings a log misleads more.
 [[nodiscard]] std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQuestion& question);
 
 }  // namespace hindsight::optimize

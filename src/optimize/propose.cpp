@@ -9,7 +9,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <unordered_set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -43,7 +42,6 @@ constexpr std::uint64_t kEndShare = 10;
 constexpr std::uint64_t kStartShare = 2;
 
 constexpr const char* kInfeasibility = "1 - p_feasible";
-constexpr const char* kLoggedBefore = "logged_before";
 
 /// 1 - `infeasibility` rounded down to four digits, so that it works as a threshold.
 std::string as_threshold(double infeasibility) {
@@ -68,30 +66,11 @@ std::function<std::string(double)> worth_allowing(double threshold) {
   };
 }
 
-/// 1 for every design that must not be proposed, 0 for all others.
-Constraint not_known(const ProposeOptions& options) {
-  const auto key = [](const std::uint16_t* levels, Eigen::Index parameters) {
-    return std::u16string(levels, levels + parameters);
+/// The same where the model's chances are not to be believed: none below `threshold` is offered.
+std::function<std::string(double)> never_worth_allowing(double threshold) {
+  return [most = 1 - threshold](double infeasibility) {
+    return infeasibility > most ? "" : as_min_feasible(infeasibility);
   };
-  std::unordered_set<std::u16string> designs;
-  if (options.only_new) {
-    const auto& levels = options.logged->levels;
-    for (Eigen::Index row = 0; row < levels.rows(); ++row) designs.insert(key(levels.row(row).data(), levels.cols()));
-  }
-  for (const space::Design& design : options.never) {
-    designs.insert(key(design.levels.data(), std::ssize(design.levels)));
-  }
-  return {.name = kLoggedBefore,
-          .limit = 0,
-          .value =
-              [designs = std::move(designs), key](const LevelMatrix& levels) {
-                Eigen::VectorXd logged_before(levels.rows());
-                for (Eigen::Index i = 0; i < levels.rows(); ++i) {
-                  logged_before[i] = designs.contains(key(levels.data() + i * levels.cols(), levels.cols())) ? 1 : 0;
-                }
-                return logged_before;
-              },
-          .text = [](double /*value*/) { return std::string(); }};
 }
 
 class Proposer {
@@ -130,7 +109,9 @@ class Proposer {
       search_.start.insert(search_.start.end(), starts.begin(), starts.end());
       known_ = problem_;
     }
-    if (excludes()) problem_.constraints.push_back(not_known(options));
+    // An exact search proves what the model says, and a front has facts of its own.
+    const bool by_facts = !proves_ && options.front.empty();
+    if (auto barred = not_proposed(options, by_facts)) problem_.constraints.push_back(std::move(*barred));
   }
 
   ProposeResult run() {
@@ -444,11 +425,14 @@ class Proposer {
   /// Designs that are all but sure to fail are no proposals.
   [[noreturn]] void refuse_unlikely(double reachable, const Solution& solution) const {
     const double least = std::min(kRelaxed.back(), options_.min_p_feasible);
+    const std::string remedy = options_.unlikely_remedy ? options_.unlikely_remedy() : "";
+    Problem problem = with_p_feasible(least);
+    if (!remedy.empty()) problem.constraints.back().text = never_worth_allowing(least);
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
                             "{}, at least {} is needed: {}",
                             as_threshold(1 - reachable), shortest(least),
-                            explain_infeasible(with_p_feasible(least), solution, search_)));
+                            explain_infeasible(problem, solution, search_, remedy)));
   }
 
   /// The feasible ones of `pool` by score; ties by p_feasible, then by score and levels.

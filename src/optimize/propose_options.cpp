@@ -57,7 +57,7 @@ void require_valid(const surrogate::Model& model, const ProposeOptions& options)
     const bool positive = std::all_of(options.weights.begin(), options.weights.end(),
                                       [](double weight) { return weight > 0 && std::isfinite(weight); });
     if (options.weights.size() != options.contexts.size() || !positive) {
-      refuse(fmt::format("{} weights for {} applications: each needs one, above 0", options.weights.size(),
+      refuse(fmt::format("--weights: {} for {} applications. Give one for each, above 0", options.weights.size(),
                          options.contexts.size()));
     }
   }

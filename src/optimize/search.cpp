@@ -162,7 +162,8 @@ void require_uninterrupted() {
 }
 
 /// Of limits that some designs meet with the others kept: which, one of them being enough.
-std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each) {
+std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
+                         const std::string& remedy) {
   std::vector<std::string> can_be;
   std::string alone, out_of_reach;
   for (std::size_t c = 0; c < each.size(); ++c) {
@@ -184,10 +185,9 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
   }
   if (!alone.empty()) return alone;
   if (can_be.empty() && !out_of_reach.empty()) {
-    return fmt::format(
-        "no design found meets {} and all else ({} tried), nor with one other limit relaxed. Relax several, or allow "
-        "more values?",
-        out_of_reach, with_commas(solution.evaluations));
+    return fmt::format("no design found meets {} and all else ({} tried), nor with one other limit relaxed. {}",
+                       out_of_reach, with_commas(solution.evaluations),
+                       remedy.empty() ? "Relax several, or allow more values?" : remedy);
   }
   if (can_be.empty()) {
     return fmt::format(
@@ -229,7 +229,8 @@ Problem loosened_problem(const Problem& problem, const std::vector<bool>& loosen
 }
 
 /// Where no limit alone is in the way: the design that comes nearest to those that no design meets, and what it needs.
-std::string explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+std::string explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options,
+                            const std::string& remedy) {
   std::vector<bool> loosened;
   for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
     loosened.push_back(solution.smallest_constraint_value[c] > problem.constraints[c].limit);
@@ -256,8 +257,8 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
     }
   }
   if (missed.empty() || out_of_reach) {
-    return fmt::format("no design found meets all limits together ({} tried). Allow more values, or relax several?",
-                       with_commas(solution.evaluations));
+    return fmt::format("no design found meets all limits together ({} tried). {}", with_commas(solution.evaluations),
+                       remedy.empty() ? "Allow more values, or relax several?" : remedy);
   }
   if (missed.size() == 1) {
     return fmt::format("no design found meets {} and all else ({} tried). The nearest needs {}. Allow that?",
@@ -271,9 +272,9 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
 }
 
 std::string explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
-                    const SearchOptions& options) {
-  std::string text = std::ranges::any_of(each, is_feasible) ? explain_kept(problem, solution, each)
-                                                            : explain_nearest(problem, solution, options);
+                    const SearchOptions& options, const std::string& remedy = {}) {
+  std::string text = std::ranges::any_of(each, is_feasible) ? explain_kept(problem, solution, each, remedy)
+                                                            : explain_nearest(problem, solution, options, remedy);
   require_uninterrupted();
   return text;
 }
@@ -322,8 +323,9 @@ Solution search(const Problem& problem, const SearchOptions& options) {
   return solution;
 }
 
-std::string explain_infeasible(const Problem& problem, const Solution& solution, const SearchOptions& options) {
-  return explain(problem, solution, minimise_each(problem, solution, options), options);
+std::string explain_infeasible(const Problem& problem, const Solution& solution, const SearchOptions& options,
+                               const std::string& remedy) {
+  return explain(problem, solution, minimise_each(problem, solution, options), options, remedy);
 }
 
 Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options) {

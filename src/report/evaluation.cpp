@@ -19,7 +19,7 @@ EvaluatedDesign evaluate_design(const std::string& name, const accel::Accelerato
   for (const workload::Network& network : networks) {
     EvaluatedNetwork result{.network = &network, .evaluation = {}, .layers = {}};
     result.layers.resize(network.layers().size());
-    result.evaluation = accel::evaluate(design.chip, network.gemms(), accel::Depth::all_checks, result.layers);
+    result.evaluation = accel::evaluate(design.chip, network, accel::Depth::all_checks, result.layers);
     design.networks.push_back(std::move(result));
   }
   return design;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/accel/metrics.h"
+#include "hindsight/check/experts.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/evaluation.h"
@@ -24,13 +25,13 @@ Json config_json(const accel::AcceleratorConfig& config) {
 }
 
 /// Of a feasible evaluation: what only a network decides. What the design alone decides stands once, above.
-Json metrics_json(const accel::Evaluation& evaluation) {
+Json metrics_json(const accel::Evaluation& evaluation, const accel::ChipFacts& chip) {
   Json json;
   for (const accel::Metric& metric : accel::metrics()) {
     if (!metric.known_before_evaluation()) json[std::string(metric.name)] = metric.value(evaluation);
   }
   json["traffic"] = object(fields(evaluation.metrics->traffic));
-  json["energy"] = object(fields(evaluation.metrics->energy));
+  json["energy"] = object(fields(evaluation.metrics->energy, chip));
   return json;
 }
 
@@ -49,7 +50,8 @@ Json violation_json(const accel::Violation& violation, const workload::Network& 
   return json;
 }
 
-Json layer_json(const accel::LayerResult& layer, const workload::Network& network, std::size_t i) {
+Json layer_json(const accel::LayerResult& layer, const workload::Network& network, std::size_t i,
+                const accel::ChipFacts& chip) {
   const workload::GemmLayer& gemm = network.gemms()[i];
   Json json{{"name", network.layers()[i].name},
             {"type", workload::to_string(network.layers()[i].type)},
@@ -81,23 +83,33 @@ Json layer_json(const accel::LayerResult& layer, const workload::Network& networ
                     {"input_on_chip", layer.input_on_chip},
                     {"output_on_chip", layer.output_on_chip},
                     {"traffic", object(fields(layer.traffic))},
-                    {"energy", object(fields(layer.energy))}};
+                    {"energy", object(fields(layer.energy, chip))}};
   json.update(mapped);
   return json;
 }
 
-Json network_json(const EvaluatedNetwork& result) {
+/// Codes of what the figures of a feasible network take for granted, as check::estimates() has them.
+Json taken_for_granted(const EvaluatedNetwork& result) {
+  Json codes = Json::array();
+  const workload::Network& network = *result.network;
+  const bool more = check::asks_more_experts(network, network.batch());
+  if (result.evaluation.feasible() && more) codes.push_back(check::kExpertsOfOneToken);
+  return codes;
+}
+
+Json network_json(const EvaluatedNetwork& result, const accel::ChipFacts& chip) {
   const workload::Network& network = *result.network;
   const accel::Evaluation& evaluation = result.evaluation;
   Json json{{"workload", network.name()}, {"batch", network.batch()}, {"feasible", evaluation.feasible()}};
-  if (evaluation.feasible()) json["metrics"] = metrics_json(evaluation);
+  if (evaluation.feasible()) json["metrics"] = metrics_json(evaluation, chip);
+  json["estimates"] = taken_for_granted(result);
   json["violations"] = Json::array();
   for (const accel::Violation& violation : evaluation.violations.view()) {
     json["violations"].push_back(violation_json(violation, network));
   }
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
-    json["layers"].push_back(layer_json(result.layers[i], network, i));
+    json["layers"].push_back(layer_json(result.layers[i], network, i, chip));
   }
   return json;
 }
@@ -120,7 +132,7 @@ std::string evaluation_json(const EvaluatedDesign& design) {
   json["area"] = object(fields(design.chip.area));
   json["feasible"] = design.feasible();
   json["workloads"] = Json::array();
-  for (const EvaluatedNetwork& result : design.networks) json["workloads"].push_back(network_json(result));
+  for (const EvaluatedNetwork& result : design.networks) json["workloads"].push_back(network_json(result, design.chip));
   return to_text(json);
 }
 

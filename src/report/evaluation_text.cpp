@@ -1,6 +1,7 @@
 /// Evaluations as text: the short table and the full explanation.
 #include <fmt/format.h>
 
+#include "hindsight/check/experts.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -23,7 +24,8 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
                  fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",
                              config.peak_ops_per_s() / units::kTera, shortest(config.clock_mhz),
                              accel::to_string(config.dram_type), shortest(config.dram_bandwidth_gb_per_s),
-                             design.technology->name, design.chip.area.total_mm2(), design.chip.peak_power_w),
+                             with_reason(design.technology->name, design.why_technology), design.chip.area.total_mm2(),
+                             design.chip.peak_power_w),
                  columns, 7);
   return out;
 }
@@ -39,6 +41,18 @@ std::string violations_text(const EvaluatedDesign& design, int columns) {
                                  accel::message(violation, layer_name(result, violation.layer))),
                      columns, kIndent);
     }
+  }
+  return out;
+}
+
+/// What figures of feasible networks take for granted.
+std::string estimates_text(const EvaluatedDesign& design, int columns) {
+  std::string out;
+  const auto say = [&](const std::string& text) { out += wrapped("estimate: ", text, columns, kIndent); };
+  for (const EvaluatedNetwork& result : design.networks) {
+    if (!result.evaluation.feasible()) continue;
+    const workload::Network& network = *result.network;
+    if (check::asks_more_experts(network, network.batch())) say(check::more_experts_sentence(network.name()));
   }
   return out;
 }
@@ -151,7 +165,7 @@ std::string traffic_text(const accel::Traffic& traffic, int columns) {
   return table.render(columns);
 }
 
-std::string network_explanation(const EvaluatedNetwork& result, int columns) {
+std::string network_explanation(const EvaluatedNetwork& result, const accel::ChipFacts& chip, int columns) {
   const workload::Network& network = *result.network;
   std::string out = "\n" + wrapped("",
                                    fmt::format("workload {} (batch {}): {} MACs, {} of weights, {} layers",
@@ -161,8 +175,8 @@ std::string network_explanation(const EvaluatedNetwork& result, int columns) {
   out += layers_text(result, columns);
   if (!result.evaluation.feasible()) return out;
   const accel::Metrics& metrics = *result.evaluation.metrics;
-  out +=
-      "\n" + shares_text("energy by component", "energy_j", fields(metrics.energy), metrics.energy.total_j(), columns);
+  out += "\n" + shares_text("energy by component", "energy_j", fields(metrics.energy, chip), metrics.energy.total_j(),
+                            columns);
   out += "\n" + traffic_text(metrics.traffic, columns);
   return out;
 }
@@ -170,14 +184,16 @@ std::string network_explanation(const EvaluatedNetwork& result, int columns) {
 }  // namespace
 
 std::string summary_text(const EvaluatedDesign& design, int columns) {
-  return header_text(design, columns) + "\n" + networks_text(design, columns) + violations_text(design, columns);
+  return header_text(design, columns) + "\n" + networks_text(design, columns) + estimates_text(design, columns) +
+         violations_text(design, columns);
 }
 
 std::string explanation_text(const EvaluatedDesign& design, int columns) {
   std::string out = header_text(design, columns) + "\n";
   out += shares_text("area by component", "area_mm2", fields(design.chip.area), design.chip.area.total_mm2(), columns);
-  for (const EvaluatedNetwork& result : design.networks) out += network_explanation(result, columns);
-  return out + "\n" + networks_text(design, columns) + violations_text(design, columns);
+  for (const EvaluatedNetwork& result : design.networks) out += network_explanation(result, design.chip, columns);
+  return out + "\n" + networks_text(design, columns) + estimates_text(design, columns) +
+         violations_text(design, columns);
 }
 
 }  // namespace hindsight::report

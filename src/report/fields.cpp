@@ -63,6 +63,10 @@ std::string label(std::string_view field) {
   return text;
 }
 
+std::string with_reason(std::string_view name, std::string_view why) {
+  return why.empty() ? std::string(name) : fmt::format("{} ({})", name, why);
+}
+
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100.0 * fraction); }
 
 namespace {

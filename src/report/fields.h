@@ -20,9 +20,16 @@ using NamedValues = std::vector<std::pair<std::string_view, double>>;
   for_each_area_field([&](const char* name, double value) { values.emplace_back(name, value); }, area);
   return values;
 }
-[[nodiscard]] inline NamedValues fields(const accel::EnergyBreakdown& energy) {
+/// Of what flows whether the chip works or not, leakage_j is what leaks, and idle_j, last, what chips of its class do
+/// not switch off besides.
+///
+/// Equation: leakage_j = E * leakage_w / idle_w of the chip, idle_j = E - leakage_j, E the breakdown's leakage_j.
+[[nodiscard]] inline NamedValues fields(const accel::EnergyBreakdown& energy, const accel::ChipFacts& chip) {
+  accel::EnergyBreakdown told = energy;
+  if (chip.idle_w > 0) told.leakage_j *= chip.leakage_w / chip.idle_w;
   NamedValues values;
-  for_each_energy_field([&](const char* name, double value) { values.emplace_back(name, value); }, energy);
+  for_each_energy_field([&](const char* name, double value) { values.emplace_back(name, value); }, told);
+  values.emplace_back("idle_j", energy.leakage_j - told.leakage_j);
   return values;
 }
 [[nodiscard]] inline NamedValues fields(const accel::Traffic& traffic) {
@@ -44,6 +51,8 @@ struct WorkloadReasons {
 
 /// "dram_read_weight_bytes" -> "dram read weight": the name for a person, its unit suffix left to the column.
 [[nodiscard]] std::string label(std::string_view field);
+/// "7nm-silicon (the chip's node)"; the name alone without a reason.
+[[nodiscard]] std::string with_reason(std::string_view name, std::string_view why);
 /// A share as "12.3 %".
 [[nodiscard]] std::string percent(double fraction);
 /// `prefix` and `text`, broken at blanks into lines of at most `columns` cells (`columns` <= 0: one line); lines

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "hindsight/check/node_scaling.h"
 #include "hindsight/core/json_bounds.h"
@@ -16,6 +15,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/report/design_table.h"
 #include "report/fields.h"
+#include "report/gpu_check_parts.h"
 #include "report/json.h"
 
 namespace hindsight::report {
@@ -50,6 +50,9 @@ std::string three_digits(double value) {
 
 std::string per_mm2(double rate, double mm2) { return mm2 > 0 ? three_digits(rate / mm2) : "-"; }
 
+/// Whether a row is the largest batch of a GPU that takes no longer than the design.
+enum class EqualLatency { no, yes };
+
 /// Which figures a table holds. Where not all fit beside each other they stand in two tables, so that none is lost.
 enum class Figures { all, absolute, relative };
 
@@ -71,9 +74,12 @@ class NetworkTable {
       }
     }
   }
-  void add(const std::string& name, const BatchRun& run, double mm2, double scaled_energy_j, double scaled_mm2) {
+  /// `there`: at the common node, per inference; all 0 where nothing is known.
+  void add(const std::string& name, const BatchRun& run, double mm2, const check::AtCommonNode& there,
+           EqualLatency equal) {
     const double rate = run.inferences_per_s() * per_inference_;
-    std::vector<std::string> cells{name, with_commas(static_cast<std::uint64_t>(run.batch))};
+    std::vector<std::string> cells{
+        name, with_commas(static_cast<std::uint64_t>(run.batch)) + (equal == EqualLatency::yes ? "=" : "")};
     if (figures_ != Figures::relative) {
       cells.push_back(marked(si(run.latency_s, "s"), run.validated));
       cells.push_back(marked(si(run.energy_per_inference_j() / per_inference_, "J"), run.energy_validated));
@@ -82,9 +88,9 @@ class NetworkTable {
     }
     if (figures_ != Figures::absolute) {
       cells.push_back(three_digits(run.inferences_per_j() * per_inference_));
-      cells.push_back(three_digits(per_inference_ / scaled_energy_j));
+      cells.push_back(there.energy_j > 0 ? three_digits(per_inference_ / there.energy_j) : "-");
       cells.push_back(per_mm2(rate, mm2));
-      cells.push_back(per_mm2(rate, scaled_mm2));
+      cells.push_back(per_mm2(rate, there.area_mm2));
     }
     table_.add_row(std::move(cells));
   }
@@ -97,21 +103,32 @@ class NetworkTable {
   Table table_;
 };
 
+/// Whether the batch at equal latency is neither the network's own nor the saturated one.
+bool between_rows(const GpuRuns& gpu) {
+  return gpu.at_equal_latency && gpu.at_equal_latency->batch > gpu.single.batch &&
+         gpu.at_equal_latency->batch < gpu.saturated.batch;
+}
+
 NetworkTable network_table(const NetworkComparison& comparison, Figures figures) {
   NetworkTable table(figures, comparison.tokens);
   if (comparison.accelerator) {
     const AcceleratorRun& own = *comparison.accelerator;
-    table.add("this design", own.single, own.area_mm2, own.scaled_energy_j / static_cast<double>(own.single.batch),
-              own.scaled_area_mm2);
+    check::AtCommonNode there = own.at_common_node.value_or(check::AtCommonNode{});
+    there.energy_j /= static_cast<double>(own.single.batch);
+    table.add("this design", own.single, own.area_mm2, there, EqualLatency::no);
     table.add_rule();
   }
   for (const GpuRuns& gpu : comparison.gpus) {
     const check::NodeScaling scaling = to_common_node(gpu);
     const std::string name = fmt::format("{} {}", gpu.gpu, gpu::to_string(gpu.dtype));
     const auto add_run = [&](const BatchRun& run) {
-      table.add(name, run, gpu.die_mm2, run.energy_per_inference_j() * scaling.energy, gpu.die_mm2 * scaling.area);
+      const bool equal = gpu.at_equal_latency && gpu.at_equal_latency->batch == run.batch;
+      table.add(name, run, gpu.die_mm2,
+                {.energy_j = run.energy_per_inference_j() * scaling.energy, .area_mm2 = gpu.die_mm2 * scaling.area},
+                equal ? EqualLatency::yes : EqualLatency::no);
     };
     add_run(gpu.single);
+    if (between_rows(gpu)) add_run(*gpu.at_equal_latency);
     if (gpu.saturated.batch > gpu.single.batch) add_run(gpu.saturated);
   }
   return table;
@@ -146,83 +163,6 @@ std::string single_row_note(const NetworkComparison& comparison, int columns) {
   return out;
 }
 
-/// What of all comparisons a reader must know about.
-struct Doubts {
-  std::set<std::string> uncalibrated, rooflines, full, exceeded;
-  double other_frac = 0;
-  bool fp8 = false, vector_work = false;
-  accel::PublishedDies dies;
-  bool outside = false;  ///< of what was measured; no design was, so that its figures always are
-
-  explicit Doubts(const GpuCheckReport& report) {
-    for (const CheckedDesign& design : report.designs) {
-      for (const NetworkComparison& network : design.networks) add(network);
-    }
-  }
-
- private:
-  void add(const NetworkComparison& network) {
-    fp8 = fp8 || network.precision == accel::Precision::fp8;
-    vector_work = vector_work || network.counts_vector_work;
-    if (network.dies.chips > 0) dies = network.dies;
-    for (const GpuRuns& gpu : network.gpus) {
-      if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
-      if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
-      if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
-      if (gpu.memory_bound_batch) full.insert(gpu.gpu);
-      for (const BatchRun* run : {&gpu.single, &gpu.saturated}) {
-        outside = outside || !run->validated || !run->energy_validated;
-        other_frac = std::max(other_frac, run->other_frac);
-      }
-    }
-  }
-};
-
-/// What a reader must know about the figures, once for all designs.
-std::string notes(const GpuCheckReport& report, int columns) {
-  const Doubts doubts(report);
-  std::string out;
-  const auto say = [&](const char* head, const std::string& text) { out += wrapped(head, text, columns, 2); };
-  const auto names = [](const std::set<std::string>& set) {
-    return join(std::vector<std::string>(set.begin(), set.end()), ", ");
-  };
-  if (doubts.outside) {
-    say("* ",
-        "outside what measurements cover: designs were never made; GPUs were measured in other formats or ways of "
-        "running");
-  }
-  if (!doubts.rooflines.empty()) say("note: ", "roofline estimate, no kernel model: " + names(doubts.rooflines));
-  if (!doubts.uncalibrated.empty()) {
-    say("note: ", "runtime constants carried over from another GPU: " + names(doubts.uncalibrated));
-  }
-  if (!doubts.full.empty()) say("note: ", "the batch stops where the memory is full: " + names(doubts.full));
-  if (!doubts.exceeded.empty()) {
-    say("estimate: ",
-        "the network does not fit the memory of one GPU; the figures are as if it did: " + names(doubts.exceeded));
-  }
-  if (doubts.fp8) {
-    say("estimate: ", "fp8: GPUs without the kernels that quantise activations, a MAC between published ratios");
-  }
-  if (doubts.vector_work) {
-    say("estimate: ", "what the design does besides products (softmax, normalisations, ...) by counts of operations");
-  }
-  if (doubts.dies.chips > 0) {
-    say("estimate: ",
-        fmt::format("area: {} published dies of such chips are {:.2g} to {:.2g} times what the model says of "
-                    "them; divide throughput per area by as much",
-                    doubts.dies.chips, doubts.dies.least_ratio, doubts.dies.most_ratio));
-  }
-  if (doubts.other_frac > 0) {
-    say("note: ", fmt::format("GPUs: up to {} of the time is in kernels that are no GEMM (attention, normalisation, "
-                              "depthwise), estimated from equations that were measured on Hopper alone",
-                              percent(doubts.other_frac)));
-  }
-  say("note: ", fmt::format("accelerator: chip and DRAM at {}; GPU: whole board. '@5nm': logic and SRAM scaled to the "
-                            "GPUs' node class, DRAM and its PHY as they are",
-                            report.technology));
-  return out;
-}
-
 Json run_json(const BatchRun& run) {
   return {{"batch", run.batch},
           {"latency_s", run.latency_s},
@@ -247,8 +187,11 @@ Json gpu_json(const GpuRuns& gpu) {
             {"exceeds_memory", gpu.exceeds_memory},
             {"batch_limited_by_memory", gpu.memory_bound_batch}};
   const std::string own_batch = fmt::format("batch_{}", gpu.single.batch);
+  const BatchRun* const equal = gpu.at_equal_latency ? &*gpu.at_equal_latency : nullptr;
   for (const auto& [key, run] :
-       {std::pair(own_batch, &gpu.single), std::pair(std::string("saturated"), &gpu.saturated)}) {
+       {std::pair(own_batch, &gpu.single), {"at_equal_latency", equal}, {"saturated", &gpu.saturated}}) {
+    json[key] = nullptr;
+    if (run == nullptr) continue;
     json[key] = run_json(*run);
     json[key]["other_latency_frac"] = run->other_frac;
     json[key]["inferences_per_s_per_mm2"] = per_area(run->inferences_per_s(), gpu.die_mm2);
@@ -258,17 +201,31 @@ Json gpu_json(const GpuRuns& gpu) {
   return json;
 }
 
-/// What the verdict rests on that nobody measured.
-Json estimates(const NetworkComparison& comparison) {
-  Json found = Json::array();
-  if (comparison.precision == accel::Precision::fp8) found.push_back("fp8");
-  const auto any = [&](auto&& is) { return std::any_of(comparison.gpus.begin(), comparison.gpus.end(), is); };
-  if (comparison.counts_vector_work || any([](const GpuRuns& gpu) { return gpu.single.other_frac > 0; })) {
-    found.push_back("non_gemm_work");
+std::string_view basis_text(check::NodeBasis basis) {
+  if (basis == check::NodeBasis::own) return "own";
+  return basis == check::NodeBasis::evaluated ? "evaluated" : "scaled";
+}
+
+Json accelerator_json(const NetworkComparison& comparison) {
+  const AcceleratorRun& own = *comparison.accelerator;
+  const double rate = own.single.inferences_per_s();
+  Json json = run_json(own.single);
+  json["area_mm2"] = own.area_mm2;
+  const auto range = [&](const char* key, const accel::PublishedRatios& ratios) {
+    if (ratios.chips > 0) json[key] = {ratios.least_ratio, ratios.most_ratio};
+  };
+  range("published_over_modelled_area", comparison.dies);
+  range("published_over_modelled_power", comparison.power);
+  json["inferences_per_s_per_mm2"] = rate / own.area_mm2;
+  json["basis_at_5nm"] = basis_text(own.basis);
+  json["reasons_at_5nm"] = own.reasons_there;
+  json["inferences_per_j_at_5nm"] = nullptr;
+  json["inferences_per_s_per_mm2_at_5nm"] = nullptr;
+  if (own.at_common_node) {
+    json["inferences_per_j_at_5nm"] = static_cast<double>(own.single.batch) / own.at_common_node->energy_j;
+    json["inferences_per_s_per_mm2_at_5nm"] = rate / own.at_common_node->area_mm2;
   }
-  if (any([](const GpuRuns& gpu) { return gpu.exceeds_memory; })) found.push_back("exceeds_gpu_memory");
-  if (comparison.dies.chips > 0) found.push_back("die_area");
-  return found;
+  return json;
 }
 
 Json network_json(const NetworkComparison& comparison) {
@@ -276,21 +233,10 @@ Json network_json(const NetworkComparison& comparison) {
             {"verdict", check::verdict_line(comparison)},
             {"precision", accel::to_string(comparison.precision)},
             {"tokens_per_inference", comparison.tokens > 0 ? Json(comparison.tokens) : Json(nullptr)},
-            {"estimates", estimates(comparison)},
+            {"estimates", check::estimates(comparison)},
             {"accelerator", nullptr},
             {"reasons", comparison.reasons}};
-  if (comparison.accelerator) {
-    const AcceleratorRun& own = *comparison.accelerator;
-    const double rate = own.single.inferences_per_s();
-    json["accelerator"] = run_json(own.single);
-    json["accelerator"]["area_mm2"] = own.area_mm2;
-    if (comparison.dies.chips > 0) {
-      json["accelerator"]["published_over_modelled_area"] = {comparison.dies.least_ratio, comparison.dies.most_ratio};
-    }
-    json["accelerator"]["inferences_per_s_per_mm2"] = rate / own.area_mm2;
-    json["accelerator"]["inferences_per_j_at_5nm"] = static_cast<double>(own.single.batch) / own.scaled_energy_j;
-    json["accelerator"]["inferences_per_s_per_mm2_at_5nm"] = rate / own.scaled_area_mm2;
-  }
+  if (comparison.accelerator) json["accelerator"] = accelerator_json(comparison);
   json["gpus"] = Json::array();
   for (const GpuRuns& gpu : comparison.gpus) json["gpus"].push_back(gpu_json(gpu));
   return json;
@@ -327,7 +273,7 @@ std::string gpu_check_text(const GpuCheckReport& report, int columns) {
     }
     out += "\n";
   }
-  return out + notes(report, columns);
+  return out + gpu_check_notes(report, columns);
 }
 
 std::string gpu_check_json(const GpuCheckReport& report) {

@@ -89,9 +89,20 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
     const std::string metric = metric_of(query, workload.workload);
     const auto ranked =
         log::best_designs(log, workload.workload, metric, query.top, direction_of(query, metric), query.filter);
-    out += fmt::format("\n{}: best by {}\n", workload.workload, metric);
-    out +=
-        ranked.empty() ? "      no feasible design\n" : ranked_text(ranked, {metric}, name_evaluator, query, columns);
+    const auto& standard = log::standard_metrics();
+    const bool known = std::find(standard.begin(), standard.end(), metric) != standard.end();
+    const char* order = direction_of(query, metric) == Direction::maximise ? ", largest first" : ", smallest first";
+    out += fmt::format("\n{}: best by {}{}\n", workload.workload, metric, known ? "" : order);
+    if (!ranked.empty()) {
+      out += ranked_text(ranked, {metric}, name_evaluator, query, columns);
+    } else if (workload.feasible == 0) {
+      out += "      no feasible design\n";
+    } else {
+      out += wrapped(
+          "      ",
+          fmt::format("no feasible row has {}. Others (--metric): {}", metric, join(log::metric_names(log), ", ")),
+          columns, 6);
+    }
   }
   return out;
 }

@@ -221,6 +221,17 @@ std::string scores_text(const std::vector<surrogate::ApplicationScore>& scores, 
                                percent(std::ranges::max(errors))),
                    columns, 2);
   }
+  std::vector<std::string> namesakes;
+  for (const surrogate::ApplicationScore& score : scores) {
+    if (score.namesake) namesakes.push_back(score.name);
+  }
+  if (!namesakes.empty()) {
+    out += wrapped("note: ",
+                   fmt::format("the model was trained on another network that it calls {}: the log's is one that it "
+                               "has not seen",
+                               printable(join(namesakes, ", "), 200)),
+                   columns, 2);
+  }
   return out + wrapped("",
                        "tau: rank correlation of the feasible rows (Kendall). error: median of |predicted / true - 1|. "
                        "true / best: median of true / predicted among the tenth predicted best. sure, infeasible: of "
@@ -234,6 +245,7 @@ std::string scores_json(const std::vector<surrogate::ApplicationScore>& scores) 
   for (const surrogate::ApplicationScore& score : scores) {
     json.push_back({{"workload", score.name},
                     {"seen", score.seen},
+                    {"namesake", score.namesake},
                     {"rows", score.rows},
                     {"feasible", score.feasible},
                     {"kendall_tau", finite_or_null(score.kendall_tau)},

@@ -242,13 +242,20 @@ std::string novelty_text(const surrogate::Novelty& one) {
       "{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from the nearest "
       "learnt, nearer than {} of the learnt applications are to each other; distance {:.2f}",
       printable(one.application), one.nearest_layer, percent(one.nearer_than), one.distance);
-  if (!one.expected) return text;
+  if (!one.expected) {
+    return text +
+           "; what error that means is not known: the model's distances were never compared with errors "
+           "(`hindsight model calibrate` does)";
+  }
   const surrogate::ExpectedError& expected = *one.expected;
-  if (expected.beyond) text += ", farther than every network that the model was tried on";
-  return text + fmt::format(": {} had a median error of about {} ({}, {} to {})",
-                            expected.beyond ? "the farthest of them" : "networks this far",
-                            percent(expected.median_error), counted(expected.networks, "network"),
-                            percent(expected.least_error), percent(expected.most_error));
+  const std::string median = percent(expected.median_error);
+  const std::string of = fmt::format("{}, {} to {}", counted(expected.networks, "network"),
+                                     percent(expected.least_error), percent(expected.most_error));
+  return text + (expected.beyond
+                     ? fmt::format(", farther than every network that the model was tried on, so that its error is not "
+                                   "known: at least {}, the median of the farthest ({})",
+                                   median, of)
+                     : fmt::format(": networks this far had a median error of about {} ({})", median, of));
 }
 
 /// What an exact search proved, and how much a search by chance had left.
@@ -299,6 +306,12 @@ std::string notes(const Proposals& proposals, int columns) {
   if (lifted > 0) {
     note(fmt::format("{} of the {} predictions were below what arithmetic and DRAM traffic allow, and lifted to it",
                      lifted, list.size()));
+  }
+  if (!proposals.unbounded.empty()) {
+    note(
+        fmt::format("no network that ships is the model's {}: predictions for it may be below what arithmetic and DRAM "
+                    "traffic allow. Name its file (--workload FILE)",
+                    printable(join(proposals.unbounded, ", "), 200)));
   }
   const bool guessed = std::any_of(list.begin(), list.end(), [](const auto& one) { return one.extrapolated; });
   if (guessed && proposals.novelties.empty()) {
@@ -442,7 +455,8 @@ std::string proposals_json(const Proposals& proposals) {
             {"best_in_log", nullptr},
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
             {"novelties", Json::array()},
-            {"doubts", proposals.doubts}};
+            {"doubts", proposals.doubts},
+            {"unbounded", proposals.unbounded}};
   for (const surrogate::Novelty& one : proposals.novelties) {
     Json expected = nullptr;
     if (one.expected) {

@@ -100,20 +100,6 @@ std::optional<BestLogged> best_before(const StudyContext& context, const StoredP
   return BestLogged{.design = sql_text(row[0]), .value = sql_number(row[1])};
 }
 
-/// What an evaluator said of the whole proposal; nothing: nobody was asked, or it is infeasible.
-std::optional<double> truth_of(const StoredProposal& proposal) {
-  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
-  if (verdict.is_object() && verdict.contains("value") && verdict["value"].is_number())
-    return verdict["value"].get<double>();
-  if (proposal.workloads.size() == 1) return proposal.workloads.front().truth;
-  return std::nullopt;
-}
-
-bool known_infeasible(const StoredProposal& proposal) {
-  return std::any_of(proposal.workloads.begin(), proposal.workloads.end(),
-                     [](const auto& workload) { return workload.feasible && !*workload.feasible; });
-}
-
 /// "1.27 times as fast" for a latency, else "1.27 times better".
 std::string times_better(const std::string& metric, double ratio) {
   const char* word = objective_metric(metric) == "latency_s" ? "as fast" : "as good";
@@ -188,6 +174,12 @@ void gain_over_log(StudyContext& context, const StoredProposal& proposal, double
                                   .value = times_better(proposal.objective, best->value / value),
                                   .detail = fmt::format("{} has {}{}", space::short_id(best->design),
                                                         study_value(proposal.objective, best->value), dropped)});
+  if (is_true && best->value < value && dropped.empty()) {
+    context.report.headline = fmt::format(
+        "Keep design {} for {}, {}, which was logged before: the best proposal, {}, has {}.",
+        space::short_id(best->design), workloads_text(proposal), study_value(proposal.objective, best->value),
+        space::short_id(proposal.design), study_value(proposal.objective, value));
+  }
 }
 
 void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, double value) {

@@ -175,8 +175,8 @@ NamedValues time_parts(const EvaluatedDesign& design, const EvaluatedNetwork& ne
   return parts;
 }
 
-NamedValues energy_parts(const EvaluatedNetwork& network, std::size_t i) {
-  NamedValues parts = fields(network.layers[i].energy);
+NamedValues energy_parts(const EvaluatedDesign& design, const EvaluatedNetwork& network, std::size_t i) {
+  NamedValues parts = fields(network.layers[i].energy, design.chip);
   for (auto& [name, value] : parts) value *= static_cast<double>(network.network->gemms()[i].repeat);
   return parts;
 }
@@ -230,7 +230,7 @@ ReportSection layer_section(StudyContext& context) {
     std::vector<NamedValues> times, energies;
     for (std::size_t i = 0; i < network.layers.size(); ++i) {
       times.push_back(time_parts(design, network, i));
-      energies.push_back(energy_parts(network, i));
+      energies.push_back(energy_parts(design, network, i));
     }
     for (auto [figure, parts] : {std::pair(&time, &times), std::pair(&energy, &energies)}) {
       ReportPanel panel = parts_panel(network, *parts, figure->table);

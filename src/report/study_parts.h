@@ -63,8 +63,15 @@ struct StudyContext {
 [[nodiscard]] std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reasons);
 
 [[nodiscard]] std::vector<StoredProposal> stored_proposals(const log::Log& log);
-/// The first proposal of the newest run that proposed, and of the newest optimum; null: none.
+/// What an evaluator said of the whole proposal; nothing: nobody was asked, or it is infeasible.
+[[nodiscard]] std::optional<double> truth_of(const StoredProposal& proposal);
+[[nodiscard]] bool known_infeasible(const StoredProposal& proposal);
+/// Of the newest run that proposed: the best where an evaluator was asked, else the first that is not known to be
+/// infeasible, else the first. Null: nothing was proposed.
+[[nodiscard]] const StoredProposal* proposal_to_build(const log::Log& log,
+                                                      const std::vector<StoredProposal>& proposals);
 [[nodiscard]] const StoredProposal* first_proposal(const StudyContext& context);
+/// Of the newest optimum; null: none.
 [[nodiscard]] const StoredProposal* first_optimum(const StudyContext& context);
 
 void answer(StudyContext& context);

@@ -104,15 +104,6 @@ void read_truth(const log::Log& log, const std::string& objective, std::vector<S
   }
 }
 
-const StoredProposal* first_of(const StudyContext& context, bool (*is)(const std::string& kind)) {
-  const StoredProposal* first = nullptr;
-  for (const StoredProposal& proposal : context.proposals) {
-    if (!is(proposal.kind)) continue;
-    if (first == nullptr) first = &proposal;
-  }
-  return first;
-}
-
 /// The logged design that is best on all workloads together, where it runs the most of them.
 std::optional<ChosenDesign> best_logged(const log::Log& log) {
   ChosenDesign chosen{.objective = study::own_objective(log)};
@@ -179,49 +170,70 @@ std::vector<StoredProposal> stored_proposals(const log::Log& log) {
   return proposals;
 }
 
-const StoredProposal* first_proposal(const StudyContext& context) {
-  return first_of(context, [](const std::string& kind) { return kind != "optimum" && kind != "ask"; });
+std::optional<double> truth_of(const StoredProposal& proposal) {
+  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
+  if (verdict.is_object() && verdict.contains("value") && verdict["value"].is_number())
+    return verdict["value"].get<double>();
+  if (proposal.workloads.size() == 1) return proposal.workloads.front().truth;
+  return std::nullopt;
 }
 
+bool known_infeasible(const StoredProposal& proposal) {
+  return std::any_of(proposal.workloads.begin(), proposal.workloads.end(),
+                     [](const auto& workload) { return workload.feasible && !*workload.feasible; });
+}
+
+const StoredProposal* proposal_to_build(const std::vector<StoredProposal>& proposals) {
+  const StoredProposal *first = nullptr, *best = nullptr;
+  std::optional<double> least;
+  for (const StoredProposal& one : proposals) {
+    if (one.kind == "optimum" || one.kind == "ask") continue;
+    if (first == nullptr) first = &one;
+    if (one.run_id != first->run_id || one.objective != first->objective || known_infeasible(one)) continue;
+    const std::optional<double> truth = truth_of(one);
+    if (best == nullptr || (truth && (!least || *truth < *least))) {
+      best = &one;
+      least = truth;
+    }
+  }
+  return best != nullptr ? best : first;
+}
+
+const StoredProposal* first_proposal(const StudyContext& context) { return proposal_to_build(context.proposals); }
+
 const StoredProposal* first_optimum(const StudyContext& context) {
-  return first_of(context, [](const std::string& kind) { return kind == "optimum"; });
+  const auto first = std::find_if(context.proposals.begin(), context.proposals.end(),
+                                  [](const StoredProposal& one) { return one.kind == "optimum"; });
+  return first == context.proposals.end() ? nullptr : &*first;
 }
 
 std::optional<ChosenDesign> chosen_design(const log::Log& log) {
+  const std::vector<StoredProposal> proposals = stored_proposals(log);
+  const StoredProposal* proposal = proposal_to_build(proposals);
+  if (proposal == nullptr) return best_logged(log);
+  ChosenDesign chosen{.text_id = proposal->design, .objective = proposal->objective, .proposed = true};
   std::vector<log::SqlValue> row;
-  std::optional<ChosenDesign> chosen;
-  StoredProposal proposal;
   {
-    log::SqlQuery query(
-        log,
-        "SELECT d.text_id, s.name, s.definition, p.objective, p.predicted_json, p.verdict_json, w.name, "
-        "p.predicted_value FROM proposals p JOIN runs r USING (run_id) JOIN designs d USING (design_id) "
-        "JOIN spaces s USING (space_id) LEFT JOIN workloads w ON w.workload_id = p.workload_id WHERE "
-        "r.kind NOT IN ('optimum', 'ask') ORDER BY p.run_id DESC, p.rank, p.proposal_id LIMIT 1");
+    log::SqlQuery query(log, fmt::format("SELECT s.name, s.definition FROM designs d JOIN spaces s USING (space_id) "
+                                         "WHERE d.design_id = {}",
+                                         proposal->design_id));
     if (query.next(row)) {
-      chosen = ChosenDesign{.text_id = sql_text(row[0]),
-                            .space = sql_text(row[1]),
-                            .space_definition = sql_text(row[2]),
-                            .objective = sql_text(row[3]),
-                            .proposed = true};
-      proposal.predicted_json = sql_text(row[4]);
-      proposal.verdict_json = sql_text(row[5]);
-      read_workloads(proposal, sql_text(row[6]));
+      chosen.space = sql_text(row[0]);
+      chosen.space_definition = sql_text(row[1]);
     }
   }
-  if (!chosen) return best_logged(log);
-  for (const StoredProposal::OnWorkload& workload : proposal.workloads) chosen->workloads.push_back(workload.name);
-  const Json verdict = Json::parse(bounded_json(proposal.verdict_json), nullptr, false);
+  for (const StoredProposal::OnWorkload& workload : proposal->workloads) chosen.workloads.push_back(workload.name);
+  const Json verdict = Json::parse(bounded_json(proposal->verdict_json), nullptr, false);
   if (verdict.is_object()) {
-    chosen->technology = text_of(verdict, "technology");
-    if (chosen->technology.empty() && verdict.contains("gpus") && verdict["gpus"].is_object()) {
-      chosen->technology = text_of(verdict["gpus"], "technology");
+    chosen.technology = text_of(verdict, "technology");
+    if (chosen.technology.empty() && verdict.contains("gpus") && verdict["gpus"].is_object()) {
+      chosen.technology = text_of(verdict["gpus"], "technology");
     }
   }
   log::SqlQuery query(log,
                       "SELECT v.name, count(*) AS n FROM evaluations e JOIN evaluators v USING (evaluator_id) "
                       "GROUP BY v.evaluator_id, v.name ORDER BY n DESC LIMIT 1");
-  if (query.next(row)) chosen->evaluator = sql_text(row[0]);
+  if (query.next(row)) chosen.evaluator = sql_text(row[0]);
   return chosen;
 }
 

@@ -314,7 +314,7 @@ Json summary_json(const sweep::SweepSummary& summary, const sweep::SweepOptions&
                    {"elapsed_s", summary.elapsed_s}});
   if (options.around) {
     json["around"] = options.space().text_id(options.around->centre);
-    json["steps"] = options.around->steps;
+    if (options.search.empty()) json["steps"] = options.around->steps;
   }
   if (!options.objective.empty()) json["objective"] = options.objective;
   if (options.keep) json["keep"] = sweep::to_string(*options.keep);

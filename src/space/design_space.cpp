@@ -81,6 +81,8 @@ std::uint16_t parse_level(const Parameter& parameter, std::string_view text, con
     } else {
       remedy = " Write a number.";
     }
+  } else if (text == "fp16" && std::ranges::find(parameter.labels, "bf16") != parameter.labels.end()) {
+    remedy = " Did you mean 'bf16', which costs the same in the built-in model?";
   } else if (const auto name = nearest_name(text, parameter.labels)) {
     remedy = fmt::format(" Did you mean '{}'?", *name);
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/context.h"
 #include "hindsight/dataset/load.h"
@@ -18,6 +19,9 @@
 
 namespace hindsight::study {
 namespace {
+
+/// [chosen] Characters of a name in an error that names it twice.
+constexpr std::size_t kLongestShown = 60;
 
 /// Whether the contexts of the model are those that a workload file gives.
 bool takes_networks(const surrogate::Model& model) {
@@ -34,8 +38,8 @@ void require_same(const dataset::Context& application, const std::vector<dataset
   for (const dataset::Context& context : known) {
     if (!dataset::contradict(application, context)) continue;
     throw Error(ErrorKind::incompatible,
-                fmt::format("the network '{}' is not the one of that name in {} (their features differ). Rename it in "
-                            "its file",
+                fmt::format("the network '{}' is not the one of that name in {} (their features or layers differ). "
+                            "Rename it in its file",
                             printable(application.name), where));
   }
 }
@@ -43,7 +47,7 @@ void require_same(const dataset::Context& application, const std::vector<dataset
 /// Nothing was named: of a model that learnt one application that one is meant.
 Application only_application(const surrogate::Model& model) {
   const std::vector<dataset::Context>& known = model.parts().training_contexts;
-  if (known.size() == 1) return {.context = known.front(), .network = known.front().name};
+  if (known.size() == 1) return {.context = known.front(), .network = known.front().name, .unnamed = true};
   if (takes_networks(model)) {
     throw Error(ErrorKind::usage, "for which application? Name a network or its file with --workload");
   }
@@ -63,6 +67,25 @@ Application only_application(const surrogate::Model& model) {
       dataset::context_columns(known).empty() ? "" : " Describe an unseen one by its columns with --context";
   throw Error(ErrorKind::usage, fmt::format("the model was not trained on '{}' (its contexts are no networks).{}{}",
                                             printable(name), did_you_mean(name, names), columns));
+}
+
+/// Whether a network is what the model knows under its name. What other features than a network's describe cannot be
+/// told from it.
+bool is_application(const workload::Network& network, const dataset::Context& known) {
+  dataset::Context here = dataset::context_of(network);
+  here.name = known.name;
+  return here.feature_names != known.feature_names || !dataset::contradict(here, known);
+}
+
+workload::Network network_of(const Application& application) {
+  constexpr const char* kRemedy = "Name its file with --workload";
+  if (application.unnamed) foreign_name(application.network, "the model's application", kRemedy);
+  workload::Network network = workload::load_network(application.network);
+  if (is_application(network, application.context)) return network;
+  throw Error(ErrorKind::incompatible,
+              fmt::format("the model's {0} is not the network that ships as {0} (their features or layers differ). "
+                          "Name its file (--workload FILE)",
+                          printable(application.context.name, kLongestShown)));
 }
 
 /// Collects applications, each name once.
@@ -114,6 +137,27 @@ std::vector<Application> applications(const surrogate::Model& model, const std::
   std::vector<Application> result = collection.take();
   if (result.empty()) result.push_back(only_application(model));
   return result;
+}
+
+std::vector<workload::Network> networks_of(const std::vector<Application>& wanted) {
+  std::vector<workload::Network> networks;
+  for (const Application& application : wanted) networks.push_back(network_of(application));
+  return networks;
+}
+
+std::vector<std::optional<workload::Network>> networks_at_hand(const std::vector<Application>& wanted) {
+  std::vector<std::optional<workload::Network>> networks;
+  for (const Application& application : wanted) {
+    auto& network = networks.emplace_back();
+    // A name of the model that would open a file names nothing here.
+    if (application.network == application.context.name && names_a_file(application.network)) continue;
+    try {
+      network = network_of(application);
+    } catch (const Error&) {
+      continue;  // only a log knows it
+    }
+  }
+  return networks;
 }
 
 dataset::Dataset load_logged(const std::string& log, const std::string& evaluator, const surrogate::Model& model,

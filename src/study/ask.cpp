@@ -12,6 +12,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/json_line.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
@@ -224,6 +225,17 @@ void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& a
 
 }  // namespace
 
+log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode) {
+  if (!log.empty() && !log::is_server_address(log) && !log::is_log_there(log)) {
+    const std::string name = printable(log.string(), 120);
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no such log. Check the path, or begin one with `hindsight ask --space "
+                            "SPACE --application NAME --objective METRIC --log {}`",
+                            name, shell_quoted(name)));
+  }
+  return log::Log::open(log, mode);
+}
+
 std::string answering_evaluator(const log::Log& log, const std::string& wanted) {
   std::string name = evaluator_of_rows(log, wanted);
   if (name.empty()) name = kSimulator;
@@ -293,7 +305,7 @@ Asked ask(const AskRequest& request) {
 }
 
 Pending pending_of(const std::filesystem::path& log, const std::string& space, const std::string& evaluator) {
-  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  const log::Log opened = open_asking_log(log, log::OpenMode::read_only);
   std::vector<std::string> others;
   for (const log::AskRun& run : log::asks(opened)) {
     if ((!space.empty() && space != run.space) || (!evaluator.empty() && evaluator != run.evaluator)) {
@@ -318,7 +330,7 @@ Pending pending_of(const std::filesystem::path& log, const std::string& space, c
 }
 
 std::size_t forget_pending(const std::filesystem::path& log, const std::string& space, const std::string& evaluator) {
-  log::Log opened = log::Log::open(log, log::OpenMode::read_write);
+  log::Log opened = open_asking_log(log, log::OpenMode::read_write);
   std::map<std::int64_t, std::string> spaces;
   for (const log::SpaceSummary& known : log::spaces(opened)) spaces[known.space_id] = known.name;
   const auto wanted = [&] {

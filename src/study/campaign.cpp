@@ -377,12 +377,30 @@ class Campaign {
                   fmt::format("{}: {}", printable(options_.log.string(), 200), appended.rejected.front().reason));
     }
     summary_.evaluations_this_run += rows.size();
+    for (const evaluator::Row& row : rows) {  // kept, whatever they lack
+      for (const std::string& metric : scoring_.metrics) {
+        if (row.feasible) (void)evaluator::required_metric(*options_.evaluator, row, metric);
+      }
+    }
   }
 
   /// The objective over all networks; nothing where it is infeasible, incomplete or beyond a limit.
   [[nodiscard]] std::optional<double> score(const Answer& answer) const {
     if (answer.infeasible || !answer.complete()) return std::nullopt;
     return scoring_.score(answer.values);
+  }
+
+  /// What workers answered has what is compared and limited. Error{failure} names what it lacks.
+  void require_metrics(const Answer& answer, const std::string& design) const {
+    for (std::size_t i = 0; !answer.infeasible && i < answer.values.size(); ++i) {
+      if (!std::isnan(answer.values[i])) continue;
+      throw Error(
+          ErrorKind::failure,
+          fmt::format("{}: {} was answered without {}, which is compared or limited here. Begin another campaign "
+                      "with what answers have (--objective, --max)",
+                      printable(options_.log.string(), 200), printable(design, 80),
+                      printable(scoring_.metrics[i % scoring_.metrics.size()], 60)));
+    }
   }
 
   [[nodiscard]] CampaignRound outcome(double evaluate_s) const {
@@ -396,6 +414,7 @@ class Campaign {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < batch.designs.size(); ++i) {
       const Answer& answer = known.at(batch.designs[i]);
+      require_metrics(answer, batch.designs[i]);
       const std::optional<double> value = score(answer);
       round.infeasible += answer.infeasible ? 1 : 0;
       round.beyond_limits += !answer.infeasible && !value ? 1 : 0;

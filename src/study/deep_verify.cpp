@@ -18,6 +18,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/log/query.h"
@@ -221,11 +222,30 @@ class Repeater {
   std::map<std::string, std::uint64_t> skipped_;
 };
 
+/// Layers that are not those of the definition beside them, which has a hash.
+void check_layers(const log::Log& log, DeepVerification& result) {
+  log::DeepFinding finding{.kind = "layers",
+                           .rows = 0,
+                           .first = {},
+                           .text = {},
+                           .remedy =
+                               "The row was changed after it was written, and what learns from layers refuses it: "
+                               "restore the log from a copy, or sweep again into a new one"};
+  for (const log::WorkloadRecord& record : log::workloads(log)) {
+    const auto difference = dataset::layers_unlike_definition(record.layers_json, record.definition);
+    if (!difference || finding.rows++ > 0) continue;
+    finding.first = fmt::format("workload {}", record.workload_id);
+    finding.text = fmt::format("'{}': {}", printable(record.name), *difference);
+  }
+  if (finding.rows > 0) result.findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 DeepVerification verify_deeply(const log::Log& log, const DeepOptions& options) {
   DeepVerification result;
   result.findings = log::contradictions_in(log);
+  check_layers(log, result);
   Repeater(log, options, result).run();
   return result;
 }

@@ -32,8 +32,9 @@ DerivedQuantities derived_quantities(const std::string& name_or_path, const spac
   if (file.definition_hash() == space.definition_hash()) return file.rules();
   throw Error(ErrorKind::incompatible,
               fmt::format("{}: describes another space than '{}' of the model (parameters, values, constraints or "
-                          "conditions differ). Give the file that the log was made with?",
-                          printable(name_or_path, 400), space.name()));
+                          "conditions differ). Name a model of this space (--model; hindsight train makes one), or the "
+                          "file that the model's log was made with",
+                          printable(name_or_path, 120), space.name()));
 }
 
 std::optional<optimize::Constraint> derived_constraint(const DerivedQuantities& derived, const std::string& name,

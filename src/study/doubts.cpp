@@ -65,4 +65,20 @@ std::vector<std::string> doubts_about(const Proposals& proposals) {
   return doubts;
 }
 
+std::string remedy_for_unlearnt(const surrogate::Model& model, const std::vector<dataset::Context>& applications,
+                                const std::string& other) {
+  const auto& learnt = model.parts().objective_scaler.context_names;
+  std::vector<std::string> names;
+  for (const dataset::Context& one : applications) {
+    if (std::ranges::find(learnt, one.name) == learnt.end()) names.push_back(one.name);
+  }
+  const bool is_calibrated = !model.parts().error_calibration.applications.empty();
+  if (names.empty() || (other.empty() && is_calibrated)) return "";
+  constexpr std::size_t kLongest = 40;  // [chosen] the error has more to say
+  const std::string who =
+      printable(names.front(), kLongest) + (names.size() > 1 ? fmt::format(" and {} more", names.size() - 1) : "");
+  if (other.empty()) return fmt::format("The model has not learnt {}: train on applications like it?", who);
+  return fmt::format("The model has not learnt {}: ask --model {}, which predicts any network?", who, other);
+}
+
 }  // namespace hindsight::study

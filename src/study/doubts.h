@@ -11,4 +11,11 @@ namespace hindsight::study {
 /// Reasons, each a sentence; none for a model that is as good as it can tell.
 [[nodiscard]] std::vector<std::string> doubts_about(const Proposals& proposals);
 
+/// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
+/// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,
+/// and where nobody knows better: its errors on others were measured, and there is no other model.
+[[nodiscard]] std::string remedy_for_unlearnt(const surrogate::Model& model,
+                                              const std::vector<dataset::Context>& applications,
+                                              const std::string& other);
+
 }  // namespace hindsight::study

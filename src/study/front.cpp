@@ -11,6 +11,7 @@
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/log/log.h"
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
@@ -43,11 +44,30 @@ bool is_objective(const std::string& word, const surrogate::Model& model) {
   }
 }
 
+/// Each once: a label may be a fact, too.
 std::vector<std::string> known_metrics(const surrogate::Model& model, const KnownEvaluator& evaluator) {
   std::vector<std::string> known{objective_name(model)};
-  known.insert(known.end(), model.parts().constraint_names.begin(), model.parts().constraint_names.end());
-  if (evaluator) known.insert(known.end(), evaluator->fact_names().begin(), evaluator->fact_names().end());
+  const auto add = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (std::ranges::find(known, name) == known.end()) known.push_back(name);
+    }
+  };
+  add(model.parts().constraint_names);
+  if (evaluator) add(evaluator->fact_names());
   return known;
+}
+
+/// Of a word that stands for several metrics, "edp"; none for others.
+std::vector<std::string> factors_of(const std::string& word) {
+  std::vector<std::string> metrics;
+  try {
+    for (const auto& [metric, exponent] : exponents(dataset::parse_objective(word, Direction::minimise))) {
+      metrics.push_back(metric);
+    }
+  } catch (const Error&) {
+    return {};  // no product of metrics
+  }
+  return metrics.size() > 1 ? metrics : std::vector<std::string>();
 }
 
 [[noreturn]] void refuse_front_metric(const std::string& word, const surrogate::Model& model,
@@ -55,11 +75,14 @@ std::vector<std::string> known_metrics(const surrogate::Model& model, const Know
   const std::vector<std::string> known = known_metrics(model, evaluator);
   std::string list = printable(known.front()) + " (its objective)";
   for (std::size_t i = 1; i < known.size(); ++i) list += ", " + printable(known[i]);
-  const std::string metric = dataset::metric_of_short_name(word).value_or(word);
+  const std::vector<std::string> factors = factors_of(word);
+  const std::optional<std::string> metric = learnable_metric(word, model, evaluator);
+  const std::string advice =
+      !factors.empty() ? fmt::format(" A front is of single metrics. Name {}?", printable(join(factors, ",")))
+                       : (metric ? fmt::format(" Learn it with train --constraint {}?", printable(*metric)) : "") +
+                             did_you_mean(word, known);
   throw Error(ErrorKind::usage,
-              fmt::format("--pareto {}: the model does not predict it. It has {}. Learn it with train "
-                          "--constraint {}?{}",
-                          printable(word), list, printable(metric), did_you_mean(word, known)));
+              fmt::format("--pareto {}: the model does not predict it. It has {}.{}", printable(word), list, advice));
 }
 
 optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& model, const KnownEvaluator& evaluator) {
@@ -130,6 +153,18 @@ std::string objective_name(const surrogate::Model& model) {
   const Objective objective = objective_of(model);
   const bool plain = objective.factors.size() == 1 && objective.factors.front().exponent == 1.0;
   return plain ? objective.factors.front().metric : model.parts().objective_text;
+}
+
+std::optional<std::string> learnable_metric(const std::string& word, const surrogate::Model& model,
+                                            const KnownEvaluator& evaluator) {
+  std::vector<std::string> logged = log::standard_metrics();
+  if (evaluator) logged.insert(logged.end(), evaluator->metrics().begin(), evaluator->metrics().end());
+  const std::string name = known_name(word, logged);
+  if (std::ranges::find(logged, name) != logged.end()) return name;
+  const auto& facts = model.parts().provenance;
+  const auto rows = facts.find("evaluator");
+  const bool built_in = rows != facts.end() && !technology_of_evaluator(rows->second).empty();
+  return built_in || word.empty() || !factors_of(word).empty() ? std::nullopt : std::optional(name);
 }
 
 std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words, const surrogate::Model& model,

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/given_once.h"
 #include "hindsight/core/text.h"
 #include "hindsight/optimize/propose.h"
 #include "hindsight/study/analytic_constraint.h"
@@ -32,6 +33,13 @@ Assignment parse_assignment(const std::string& option, const std::string& text) 
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
     throw Error(ErrorKind::usage, fmt::format("{} {}: is not NAME=VALUE", option, printable(text)));
+  }
+  const std::string name(trimmed(text.substr(0, equals)));
+  if (name.ends_with('<') || name.ends_with('>')) {
+    const char* meaning = option == "--max" ? ", an upper limit" : option == "--min" ? ", a lower limit" : "";
+    throw Error(ErrorKind::usage, fmt::format("{0} {1}: write {0} {2}={3}{4}", option, printable(text),
+                                              printable(trimmed(name.substr(0, name.find_last_not_of("<> ") + 1))),
+                                              printable(text.substr(equals + 1)), meaning));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -129,9 +137,11 @@ void apply_set(const std::string& text, const space::DesignSpace& space, Paramet
 
 void apply_set_and_min(const LimitWords& words, const space::DesignSpace& space, ParameterBounds& bounds) {
   for (const std::string& text : words.set) apply_set(text, space, bounds);
+  GivenOnce limited("--min");
   for (const std::string& text : words.min) {
     const Assignment assignment = parse_assignment("--min", text);
     const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
+    limited.add(space.parameters()[p].name);
     require_ordinal(space.parameters()[p], "--min");
     bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded, "--min " + printable(text));
   }
@@ -150,10 +160,15 @@ std::vector<std::string> limitable(const surrogate::Model& model, const KnownEva
   return unique;
 }
 
-[[noreturn]] void refuse_limit(const std::string& name, const std::vector<std::string>& known) {
-  throw Error(ErrorKind::usage, fmt::format("--max {}: neither a parameter nor a metric that the model has learned "
-                                            "(train with --constraint), nor a derived quantity (of --space).{}",
-                                            printable(name), did_you_mean(name, known)));
+[[noreturn]] void refuse_limit(const std::string& name, const std::vector<std::string>& known,
+                               const surrogate::Model& model, const KnownEvaluator& evaluator) {
+  const std::optional<std::string> metric = learnable_metric(name, model, evaluator);
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("--max {}: neither a parameter nor a metric that the model has learned{}, nor a derived "
+                  "quantity (of --space).{}",
+                  printable(name), metric ? fmt::format(" (train with --constraint {})", printable(*metric)) : "",
+                  did_you_mean(name, known)));
 }
 
 void append_names(const DerivedQuantities& derived, std::vector<std::string>& names) {
@@ -172,27 +187,6 @@ bool is_derived(const DerivedQuantities& derived, const std::string& name) {
                                             printable(name)));
 }
 
-/// Of two limits of one name the tighter holds.
-void tighten(std::vector<std::pair<std::string, double>>& limits, const std::string& name, double limit) {
-  const auto same = std::ranges::find(limits, name, &std::pair<std::string, double>::first);
-  if (same == limits.end()) {
-    limits.emplace_back(name, limit);
-  } else {
-    same->second = std::min(same->second, limit);
-  }
-}
-
-/// Of two limits of one metric the tighter holds.
-void add_constraint(std::vector<optimize::Constraint>& constraints, optimize::Constraint constraint) {
-  const auto same = std::find_if(constraints.begin(), constraints.end(),
-                                 [&](const optimize::Constraint& other) { return other.name == constraint.name; });
-  if (same == constraints.end()) {
-    constraints.push_back(std::move(constraint));
-  } else if (constraint.limit < same->limit) {
-    *same = std::move(constraint);
-  }
-}
-
 }  // namespace
 
 SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpace& space,
@@ -203,14 +197,16 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   std::vector<std::string> known = metrics;
   for (std::string& name : parameter_names(space)) known.push_back(std::move(name));
   append_names(space.rules(), known);
+  GivenOnce limited("--max");
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
     if (!is_derived(space.rules(), assignment.name)) assignment.name = study::known_name(assignment.name, known);
+    limited.add(assignment.name);
     const double limit = number_of("--max", assignment, assignment.value);
     const bool metric = std::find(metrics.begin(), metrics.end(), assignment.name) != metrics.end();
     if (is_derived(space.rules(), assignment.name)) {
       if (metric) refuse_two_meanings(assignment.name);
-      tighten(limits.derived, assignment.name, limit);
+      limits.derived.emplace_back(assignment.name, limit);
       continue;
     }
     if (const auto p = space.find(assignment.name)) {
@@ -224,7 +220,7 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
                               "--space file).{}",
                               printable(assignment.name), did_you_mean(assignment.name, known)));
     }
-    tighten(limits.metrics, assignment.name, limit);
+    limits.metrics.emplace_back(assignment.name, limit);
   }
   limits.allowed = bounds.take();
   return limits;
@@ -238,12 +234,15 @@ std::vector<evaluator::StatedLimit> stated_limits_of(const evaluator::Evaluator&
 
 LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator) {
   for (const evaluator::StatedLimit& stated : stated_limits_of(evaluator)) {
-    const bool is_within = std::any_of(words.max.begin(), words.max.end(), [&](const std::string& text) {
+    const std::string most = fmt::format("{}={}", stated.fact, shortest(stated.most));
+    bool is_limited = false;
+    for (std::string& text : words.max) {
       const Assignment given = parse_assignment("--max", text);
-      return study::known_name(given.name, evaluator.fact_names()) == stated.fact &&
-             number_of("--max", given, given.value) <= stated.most;
-    });
-    if (!is_within) words.max.push_back(fmt::format("{}={}", stated.fact, shortest(stated.most)));
+      if (study::known_name(given.name, evaluator.fact_names()) != stated.fact) continue;
+      is_limited = true;
+      if (!(number_of("--max", given, given.value) <= stated.most)) text = most;
+    }
+    if (!is_limited) words.max.push_back(most);
   }
   return words;
 }
@@ -257,27 +256,29 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   std::vector<std::string> known = limitable(model, evaluator);
   const std::vector<std::string> others = known;
   append_names(derived, known);
+  GivenOnce limited("--max");
   for (const std::string& text : words.max) {
     Assignment assignment = parse_assignment("--max", text);
     if (!is_derived(derived, assignment.name)) assignment.name = study::known_name(assignment.name, known);
+    limited.add(assignment.name);
     const double limit = number_of("--max", assignment, assignment.value);
     if (auto constraint = derived_constraint(derived, assignment.name, limit)) {
       if (std::ranges::find(others, assignment.name) != others.end()) refuse_two_meanings(assignment.name);
-      add_constraint(limits.constraints, std::move(*constraint));
+      limits.constraints.push_back(std::move(*constraint));
       continue;
     }
     if (evaluator) {
       if (auto analytic = analytic_constraint(evaluator, assignment.name, limit)) {
-        add_constraint(limits.constraints, std::move(*analytic));
+        limits.constraints.push_back(std::move(*analytic));
         continue;
       }
     }
     if (optimize::learned_quantity(model, assignment.name)) {
-      add_constraint(limits.constraints, {.name = assignment.name, .limit = limit});
+      limits.constraints.push_back({.name = assignment.name, .limit = limit});
       continue;
     }
     const auto p = space.find(assignment.name);
-    if (!p) refuse_limit(assignment.name, known);
+    if (!p) refuse_limit(assignment.name, known, model, evaluator);
     require_ordinal(space.parameters()[*p], "--max");
     bounds.bound(*p, -kUnbounded, limit, "--max " + printable(text));
   }

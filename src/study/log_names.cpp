@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/ascii.h"
@@ -25,6 +28,18 @@ namespace hindsight::study {
 namespace {
 
 const std::string kLatency = "latency_s";
+
+/// Facts of a design by what people call them. A product that is an objective has words of its own
+/// (dataset/objective.h): tables have columns of these names.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kFactWords = {
+    {{"area", "area_mm2"}, {"peak_power", "peak_power_w"}}};
+
+std::optional<std::string> metric_of_word(const std::string& word) {
+  for (const auto& [name, metric] : kFactWords) {
+    if (name == word) return std::string(metric);
+  }
+  return dataset::metric_of_short_name(word);
+}
 
 /// Objectives of imports and of what was told, by run. What another program wrote as options may be no JSON.
 std::map<std::int64_t, std::string> imported_objectives(const log::Log& log) {
@@ -168,7 +183,7 @@ std::string known_name(const std::string& word, const std::vector<std::string>& 
   const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
   if (has(word)) return word;
   if (const std::string name = dataset::snake_case(word); has(name)) return name;
-  const std::optional<std::string> metric = dataset::metric_of_short_name(word);
+  const std::optional<std::string> metric = metric_of_word(word);
   return metric && has(*metric) ? *metric : word;
 }
 

@@ -248,6 +248,25 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
   }
 }
 
+[[noreturn]] void refuse_none_left(const NextQuestion& question) {
+  std::vector<std::string> limits;
+  for (const auto& [option, words] :
+       {std::pair("--max", &question.limits.max), std::pair("--min", &question.limits.min),
+        std::pair("--set", &question.limits.set)}) {
+    for (const std::string& word : *words) limits.push_back(fmt::format("{} {}", option, printable(word, 60)));
+  }
+  const char* pending = question.pending.empty() ? "" : ", or awaits their answers (ask --pending)";
+  if (limits.empty()) {
+    throw Error(ErrorKind::no_feasible,
+                fmt::format("no new design was found: the log has all of the space {}{}. Ask on another space?",
+                            printable(question.space.name()), pending));
+  }
+  throw Error(ErrorKind::no_feasible,
+              fmt::format("no new design within the limits was found: the log has them all{}, or "
+                          "nothing is within {}. Loosen {}?",
+                          pending, printable(join(limits, " "), 160), limits.size() == 1 ? "it" : "them"));
+}
+
 }  // namespace
 
 NextDesigns next_designs(const NextQuestion& question) {
@@ -270,12 +289,7 @@ NextDesigns next_designs(const NextQuestion& question) {
   }
   for (const NextDesign& one : next.designs) known.designs.insert(question.space.content_hash(one.design));
   Drawing(question, limits, known.designs).draw(question.count - next.designs.size(), next.designs);
-  if (next.designs.empty()) {
-    throw Error(ErrorKind::no_feasible,
-                fmt::format("no new design within the limits was found: the log has them all{}, or nothing is within "
-                            "--max, --min and --set. Loosen them?",
-                            question.pending.empty() ? "" : ", or awaits their answers (ask --pending)"));
-  }
+  if (next.designs.empty()) refuse_none_left(question);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   next.seconds = elapsed.count();
   return next;

@@ -14,7 +14,6 @@
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
-#include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/evaluator/noisy.h"
@@ -101,12 +100,6 @@ std::vector<std::string> labels_asked(const surrogate::Model& model, const optim
   return names;
 }
 
-std::vector<workload::Network> networks_of(const std::vector<Application>& wanted) {
-  std::vector<workload::Network> networks;
-  for (const Application& application : wanted) networks.push_back(workload::load_network(application.network));
-  return networks;
-}
-
 std::shared_ptr<const Verifier> make_verifier(const ProposalRequest& request, const surrogate::Model& model,
                                               const std::vector<Application>& wanted,
                                               const optimize::ProposeOptions& options, const KnownEvaluator& built_in) {
@@ -129,26 +122,10 @@ std::optional<double> simulated_value(const Verdict& verdict, const optimize::Pr
   return optimize::aggregate_value(objectives, options.aggregate, options.weights);
 }
 
-/// The network of an application; nothing for those that only a log knows.
-std::optional<workload::Network> network_of(const Application& application) {
-  // A model's own name for what it learnt; a network of a file is called as the file says.
-  if (application.network == application.context.name && names_a_file(application.network)) return std::nullopt;
-  try {
-    return workload::load_network(application.network);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-/// Whether a network still is the application that the model knows: its layers, as far as the model sees them.
-bool seen_alike(const surrogate::Model& model, const dataset::Context& network, const dataset::Context& application) {
-  return model.sees_layers() ? model.seen_alike(network, application) : network.layers == application.layers;
-}
-
 /// What no design can beat, per application: where the evaluator that the model learnt from bounds every factor of
-/// `quantity` (the objective, or a label) and the application is a network.
+/// `quantity` (the objective, or a label) and the application's network is at hand.
 std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, const surrogate::Model& model,
-                                                  const std::vector<Application>& wanted,
+                                                  const std::vector<std::optional<workload::Network>>& networks,
                                                   const KnownEvaluator& evaluator) {
   const auto learnt_from = model.parts().provenance.find("evaluator");
   if (!evaluator || learnt_from == model.parts().provenance.end() || learnt_from->second != evaluator->name())
@@ -158,10 +135,9 @@ std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, c
     if (factor.exponent <= 0 || !evaluator->bounds(factor.metric)) return {};
   }
   std::vector<optimize::LowerBound> bounds;
-  for (const Application& application : wanted) {
+  for (const std::optional<workload::Network>& network : networks) {
     auto& bound = bounds.emplace_back();
-    const std::optional<workload::Network> network = network_of(application);
-    if (!network || !seen_alike(model, dataset::context_of(*network), application.context)) continue;
+    if (!network) continue;
     bound = [evaluator, objective, network = *network](const optimize::LevelMatrix& levels) {
       Eigen::VectorXd product = Eigen::VectorXd::Ones(levels.rows());
       for (const dataset::Objective::Factor& factor : objective.factors) {
@@ -176,13 +152,28 @@ std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, c
 }
 
 /// Of the objective and of every label that is asked for.
-void add_bounds(const surrogate::Model& model, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
-                optimize::ProposeOptions& options) {
-  options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, wanted, evaluator);
+void add_bounds(const std::vector<Application>& wanted, const KnownEvaluator& evaluator, Proposals& proposals) {
+  const surrogate::Model& model = proposals.model;
+  optimize::ProposeOptions& options = proposals.options;
+  const auto networks = networks_at_hand(wanted);
+  options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, networks, evaluator);
+  for (std::size_t i = 0; i < options.lower_bounds.size(); ++i) {
+    if (!options.lower_bounds[i]) proposals.unbounded.push_back(wanted[i].context.name);
+  }
   for (const std::string& label : labels_asked(model, options)) {
-    const auto bounds = lower_bounds_of(label, model, wanted, evaluator);
+    const auto bounds = lower_bounds_of(label, model, networks, evaluator);
     if (!bounds.empty()) options.label_bounds[label] = bounds;
   }
+}
+
+optimize::ProposeResult search_for(const ProposalRequest& request, const Proposals& so_far) {
+  const surrogate::Model& model = so_far.model;
+  optimize::ProposeOptions options = so_far.options;
+  options.unlikely_remedy = [&] {
+    const std::string other = request.any_model ? request.any_model(model, labels_asked(model, so_far.options)) : "";
+    return remedy_for_unlearnt(model, so_far.options.contexts, other);
+  };
+  return optimize::propose(model, options);
 }
 
 /// Predicted values and what the log has of the proposals.
@@ -372,7 +363,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   optimize::take_risk(asked_risk(request), model, options);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  if (request.bounds) add_bounds(model, wanted, evaluator, options);
+  if (request.bounds) add_bounds(wanted, evaluator, proposals);
   std::shared_ptr<const Verifier>& verifier = proposals.verifier;
   if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
@@ -388,7 +379,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   }
   proposals.has_landscape = ranks.has_value();
   if (before_search && before_search(proposals) == SearchStep::leave_out) return proposals;
-  proposals.result = optimize::propose(model, options);
+  proposals.result = search_for(request, proposals);
   add_knowledge(proposals);
   proposals.novelties = surrogate::novelties(model, options.contexts);
   proposals.doubts = doubts_about(proposals);

@@ -78,27 +78,26 @@ class Telling {
     for (const log::SpaceSummary& known : log::spaces(log)) {
       if (known.definition_hash == space_.definition_hash()) space_id_ = known.space_id;
     }
-    name_evaluator();
     require_known_options();
     for (const log::WorkloadRecord& record : log::workloads(log)) workloads_[record.name] = record.workload_id;
+  }
+
+  Told run() {
+    const dataset::Answers answers = dataset::read_answers(table_, space_, words());
+    name_evaluator(answers);
     for (const log::PendingDesign& one : pending_) {
       if (one.space_id == space_id_ && one.evaluator == evaluator_) {
         asked_[{one.design_text_id, one.workload}] = metrics_of(one.objective);
       }
     }
-  }
-
-  Told run() {
-    Told told{.rows = table_.rows.size(), .evaluator = evaluator_};
+    Told told{.rows = table_.rows.size(), .unanswered = answers.unanswered, .evaluator = evaluator_};
     read_log();
-    const dataset::Answers answers = dataset::read_answers(table_, space_, words());
-    told.unanswered = answers.unanswered;
     std::vector<log::EvaluationRow> rows;
     for (const dataset::Answer& answer : answers.rows) {
       if (auto row = row_of(answer, answers.workload_column, told)) rows.push_back(std::move(*row));
     }
     // Everything is known to fit by now.
-    const std::string definition = fmt::format("{}, told\n", evaluator_);
+    const std::string definition = log::told_definition(evaluator_);
     const std::int64_t evaluator_id =
         evaluator_id_ ? *evaluator_id_ : log_.add_evaluator(evaluator_, sha256_hex(definition), definition);
     Json options{{"file", request_.file.string()}, {"rows", told.rows}, {"evaluator", evaluator_}};
@@ -138,9 +137,17 @@ class Telling {
     }
   }
 
-  /// Whose answers these are, and its number in the log where it has rows already.
-  void name_evaluator() {
-    evaluator_ = answering_evaluator(log_, !request_.evaluator.empty() ? request_.evaluator : expected_.evaluator);
+  /// Whose answers these are, and its number in the log where it has rows already: of the evaluator that is named; else
+  /// of the one who is to answer for these designs, where that is one; else of the newest ask's.
+  void name_evaluator(const dataset::Answers& answers) {
+    std::vector<log::AnsweredDesign> answered;
+    for (const dataset::Answer& answer : answers.rows) {
+      answered.push_back({.design_text_id = space_.text_id(answer.design),
+                          .workload = request_.workload.empty() ? answer.workload : request_.workload});
+    }
+    const std::vector<std::string> awaited = log::awaited_evaluators(pending_, space_id_, answered);
+    const std::string& expected = awaited.size() == 1 ? awaited.front() : expected_.evaluator;
+    evaluator_ = answering_evaluator(log_, !request_.evaluator.empty() ? request_.evaluator : expected);
     for (const log::EvaluatorSummary& one : log::evaluators(log_)) {
       if (one.name == evaluator_) evaluator_id_ = one.evaluator_id;
     }
@@ -203,10 +210,6 @@ class Telling {
       if (outcome.metrics.contains(name)) continue;
       refuse(row, fmt::format("no {}, which a feasible design is compared by. Fill it in, or give a reason", name));
     }
-    const auto latency = outcome.metrics.find("latency_s");
-    if (latency != outcome.metrics.end() && latency->second <= 0) {
-      refuse(row, fmt::format("latency_s is {}, and must be above 0", shortest(latency->second)));
-    }
   }
 
   /// Nothing: it was told before.
@@ -261,7 +264,7 @@ class Telling {
 }  // namespace
 
 Told tell(const TellRequest& request) {
-  log::Log log = log::Log::open(request.log, log::OpenMode::read_write);
+  log::Log log = open_asking_log(request.log, log::OpenMode::read_write);
   dataset::CsvTable table =
       dataset::read_table(request.file);  // standard input may take its time: nothing is locked yet
   log::Transaction whole(log);            // what others tell meanwhile is seen before or after, never between

@@ -60,7 +60,8 @@ double cycle_rate(double rate, double floor, std::int64_t step, std::int64_t ste
   return blend(rate, floor * rate, (at - kRisingFrac) / (1 - kRisingFrac));
 }
 
-/// Draws the rows of every step.
+/// Draws the rows of every step: as many of each application as the recipe says, and no more than the largest has.
+/// Where none has as many, more would repeat what the step has seen.
 class GroupSampler {
  public:
   GroupSampler(const HeadTask& task, const Recipe& recipe, std::uint64_t seed)
@@ -77,6 +78,7 @@ class GroupSampler {
     }
     for (std::size_t a = 0; a < rows_.size(); ++a) {
       if (!rows_[a].empty()) with_rows_.push_back(a);
+      most_rows_ = std::max(most_rows_, std::ssize(rows_[a]));
     }
     applications_ = std::min(with_rows_.size(), static_cast<std::size_t>(recipe.applications_per_step));
   }
@@ -88,8 +90,8 @@ class GroupSampler {
     }
     std::int64_t layers = 0;
     for (std::size_t i = 0; i < applications_; ++i) layers += layers_of(with_rows_[i]);
-    const std::int64_t batch =
-        task_.layers == nullptr ? std::min(task_.batch, task_.rows()) : std::max<std::int64_t>(pairs_ / layers, 1);
+    const std::int64_t asked = task_.layers == nullptr ? task_.batch : std::max<std::int64_t>(pairs_ / layers, 1);
+    const std::int64_t batch = std::min(asked, most_rows_);
     std::vector<EnsembleGroup> groups;
     for (std::size_t i = 0; i < applications_; ++i) {
       const std::vector<std::int64_t>& rows = rows_[with_rows_[i]];
@@ -115,6 +117,7 @@ class GroupSampler {
   std::vector<std::vector<std::int64_t>> rows_;  ///< per application
   std::vector<std::size_t> with_rows_;           ///< applications
   std::size_t applications_ = 0;                 ///< per step
+  std::int64_t most_rows_ = 0;                   ///< of one application
   Draws draws_;
 };
 

@@ -249,6 +249,13 @@ void score_values(ApplicationScore& score, const Eigen::VectorXd& predicted, con
   score.ratio_at_best = quantile(std::move(best), 0.5);
 }
 
+/// Whether the model learnt another application of that name.
+bool is_namesake(const Model& model, const dataset::Context& context) {
+  const auto& learnt = model.parts().training_contexts;
+  const auto found = std::ranges::find(learnt, context.name, &dataset::Context::name);
+  return found != learnt.end() && dataset::contradict(*found, context);
+}
+
 }  // namespace
 
 std::vector<ApplicationScore> score_applications(const Model& model, const dataset::Dataset& data) {
@@ -257,12 +264,15 @@ std::vector<ApplicationScore> score_applications(const Model& model, const datas
   for (std::size_t c = 0; c < rows_of.size(); ++c) {
     const std::vector<std::size_t>& rows = rows_of[c];
     if (rows.empty()) continue;
-    const dataset::Context& context = data.contexts[c];
+    dataset::Context context = data.contexts[c];
+    const bool namesake = is_namesake(model, context);
+    if (namesake) context.name += " of the log";  // the scale of what was learnt is not its scale
     const std::vector<Eigen::Index> places(rows.begin(), rows.end());
     const EnsemblePrediction prediction = model.predict(data.levels(places, Eigen::all), context, 0);
     ApplicationScore& score = scores.emplace_back();
-    score.name = context.name;
+    score.name = data.contexts[c].name;
     score.seen = !prediction.extrapolated;
+    score.namesake = namesake;
     score.rows = rows.size();
     std::vector<bool> feasible;
     std::vector<Eigen::Index> valued, logged;

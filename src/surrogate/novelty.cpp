@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -114,6 +115,47 @@ class Learnt {
   Eigen::LLT<Eigen::MatrixXd> covariance_;
 };
 
+/// Neighbours in distance, whose errors speak for all distances between them.
+struct CalibrationGroup {
+  double nearest = 0, farthest = 0;
+  std::vector<double> errors;
+  [[nodiscard]] double median() const { return upper_median(errors); }
+};
+
+/// Groups of kCalibrationGroup or more, the farthest first, none cut where two distances are equal.
+std::vector<CalibrationGroup> farthest_first(const ErrorCalibration& calibration) {
+  std::vector<ErrorCalibration::Application> networks = calibration.applications;
+  std::ranges::stable_sort(networks, std::ranges::greater{}, &ErrorCalibration::Application::distance);
+  std::vector<CalibrationGroup> groups;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    const double distance = networks[i].distance;
+    const bool full = groups.empty() || groups.back().errors.size() >= kCalibrationGroup;
+    const bool enough_left = groups.empty() || networks.size() - i >= kCalibrationGroup;
+    if (full && enough_left && (groups.empty() || groups.back().nearest > distance)) {
+      groups.push_back({.nearest = distance, .farthest = distance, .errors = {}});
+    }
+    groups.back().nearest = distance;
+    groups.back().errors.push_back(networks[i].median_error);
+  }
+  return groups;
+}
+
+/// What expected_error() chooses among, the nearest first: no group's median is above that of the next.
+std::vector<CalibrationGroup> rising_groups(const ErrorCalibration& calibration) {
+  std::vector<CalibrationGroup> rising;
+  std::vector<CalibrationGroup> groups = farthest_first(calibration);
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    rising.push_back(std::move(*group));
+    while (rising.size() > 1 && rising[rising.size() - 2].median() > rising.back().median()) {
+      CalibrationGroup farther = std::move(rising.back());
+      rising.pop_back();
+      rising.back().farthest = farther.farthest;
+      rising.back().errors.insert(rising.back().errors.end(), farther.errors.begin(), farther.errors.end());
+    }
+  }
+  return rising;
+}
+
 bool by_layers(const Model& model) { return model.parts().members.front().architecture().kind == NetworkKind::layers; }
 
 }  // namespace
@@ -125,21 +167,18 @@ std::optional<double> layer_distance(const Model& model, const dataset::Context&
 
 std::optional<ExpectedError> expected_error(const ErrorCalibration& calibration, double distance) {
   if (calibration.applications.empty()) return std::nullopt;
-  std::vector<ErrorCalibration::Application> nearest = calibration.applications;
-  const auto far = [&](const ErrorCalibration::Application& one) {
-    constexpr double kLeast = 1e-9;  // a model of one network has no disagreement: distances of 0
-    return std::abs(std::log(std::max(one.distance, kLeast) / std::max(distance, kLeast)));
-  };
-  std::ranges::stable_sort(nearest, {}, far);
-  nearest.resize(std::min(nearest.size(), kCalibrationNeighbours));
-  std::vector<double> errors;
-  for (const auto& one : nearest) errors.push_back(one.median_error);
-  return ExpectedError{.median_error = upper_median(errors),
-                       .least_error = std::ranges::min(errors),
-                       .most_error = std::ranges::max(errors),
-                       .networks = errors.size(),
-                       .beyond = std::ranges::all_of(calibration.applications,
-                                                     [&](const auto& one) { return one.distance < distance; })};
+  const std::vector<CalibrationGroup> groups = rising_groups(calibration);
+  std::size_t own = 0;
+  while (own + 1 < groups.size() && distance > groups[own].farthest &&
+         distance * distance >= groups[own].farthest * groups[own + 1].nearest) {
+    ++own;
+  }
+  const CalibrationGroup& group = groups[own];
+  return ExpectedError{.median_error = group.median(),
+                       .least_error = std::ranges::min(group.errors),
+                       .most_error = std::ranges::max(group.errors),
+                       .networks = group.errors.size(),
+                       .beyond = distance > groups.back().farthest};
 }
 
 ErrorCalibration calibrate_errors(const std::vector<ApplicationScore>& scores, const std::string& source) {

@@ -288,7 +288,7 @@ void require_applications(const Model& base, const dataset::Dataset& data) {
     if (found != known.end() && dataset::contradict(*found, context)) {
       throw Error(ErrorKind::usage,
                   fmt::format("application '{}' of the log is not the one of that name that the model "
-                              "was trained on (their features differ). Log it under another name",
+                              "was trained on (their features or layers differ). Log it under another name",
                               printable(context.name)));
     }
     if (architecture.context_size > 0 && found == known.end()) {

@@ -38,6 +38,11 @@ FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>
   if (pieces.size() != 2) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a limit. Write METRIC=NUMBER, e.g. area_mm2=100", text));
   }
+  if (pieces[0].ends_with('<') || pieces[0].ends_with('>')) {
+    const std::string name(trimmed(pieces[0].substr(0, pieces[0].find_last_not_of("<> ") + 1)));
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' is not a limit. Write {}={}, an upper limit", text, name, pieces[1]));
+  }
   if (std::find(facts.begin(), facts.end(), pieces[0]) == facts.end()) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",
                                               pieces[0], did_you_mean(pieces[0], facts)));
@@ -142,7 +147,9 @@ std::string definition_hash(const SweepOptions& options) {
     text += fmt::format("workload {} {}\n", network.name(), network.definition_hash());
   }
   if (options.around) {
-    text += fmt::format("around {} steps {}\n", options.space().text_id(options.around->centre), options.around->steps);
+    const std::string centre = options.space().text_id(options.around->centre);
+    text += options.search.empty() ? fmt::format("around {} steps {}\n", centre, options.around->steps)
+                                   : fmt::format("begins with {}\n", centre);
   }
   if (!options.objective.empty()) text += fmt::format("objective {}\n", options.objective);
   for (const auto& [name, value] : options.search_settings) text += fmt::format("search {} {}\n", name, value);

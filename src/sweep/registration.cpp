@@ -3,19 +3,53 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/json_whole.h"
+#include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/definitions.h"
 
 namespace hindsight::sweep {
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// A hypercube and kept rows are those of a number of samples: of two numbers together they are neither.
+void refuse_other_samples(const log::Log& log, const SweepOptions& options) {
+  const bool is_whole = options.keep || sampler_name(options) == space::to_string(space::SamplerKind::lhs);
+  if (!is_whole) return;
+  const auto but_samples = [](const std::string& text) {
+    Json json = Json::parse(bounded_json(text), nullptr, false);
+    if (json.is_object()) {
+      json.erase("samples");
+      json.erase("definition_hash");
+    }
+    return json;
+  };
+  const Json own = but_samples(options_json(options, ""));
+  for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
+    if (run.kind != to_string(log::RunKind::sweep) || but_samples(run.options_json) != own) continue;
+    const Json before = Json::parse(bounded_json(run.options_json), nullptr, false).value("samples", Json());
+    if (!is_integer_number(before) || before == options.samples) continue;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: run {} is this sweep with --samples {}, and {} of {} would be others. Name another log, "
+                    "another --seed, or --samples {}",
+                    printable(log.path().string(), 200), run.run_id, before.dump(),
+                    options.keep ? "the rows that --keep leaves" : "the strata of lhs", options.samples,
+                    before.dump()));
+  }
+}
+
+}  // namespace
+
 void refuse_conflicts(log::Log& log, const SweepOptions& options) {
+  refuse_other_samples(log, options);
   // The log refuses a conflicting registration and changes nothing; so only those are tried here.
   for (const log::SpaceSummary& known : log::spaces(log)) {
     const bool conflicts =
@@ -48,7 +82,7 @@ std::string options_json(const SweepOptions& options, const std::string& definit
   json["sampler"] = sampler_name(options);
   if (options.around) {
     json["around"] = options.space().text_id(options.around->centre);
-    json["steps"] = options.around->steps;
+    if (options.search.empty()) json["steps"] = options.around->steps;
   }
   if (!options.objective.empty()) json["objective"] = options.objective;
   for (const auto& [name, value] : options.search_settings) json[name] = value;

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/given_once.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 
@@ -16,7 +17,6 @@ namespace hindsight::sweep {
 namespace {
 
 void validate_search(const SweepOptions& options) {
-  HINDSIGHT_EXPECT(!options.around);
   if (options.objective.empty()) {
     throw Error(ErrorKind::usage, fmt::format("--sampler {} needs --objective METRIC, which it searches the smallest "
                                               "of, e.g. --objective latency_s",
@@ -88,7 +88,7 @@ void validate(const SweepOptions& options) {
       throw Error(ErrorKind::usage, fmt::format("the workload '{}' is named twice", network.name()));
     }
   }
-  std::set<std::string> metrics;
+  GivenOnce limited("--max");
   for (const FactLimit& bound : options.limits) {
     const std::vector<std::string> known = known_facts(*options.evaluator);
     if (std::find(known.begin(), known.end(), bound.fact) == known.end()) {
@@ -100,14 +100,9 @@ void validate(const SweepOptions& options) {
                                                 "metric, and they need not be equal. Rename the derived quantity?",
                                                 bound.fact, options.space().name()));
     }
-    if (!metrics.insert(bound.fact).second) {
-      throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
-    }
+    limited.add(bound.fact);
   }
-  for (const FactLimit& bound : options.outcome_limits) {
-    if (metrics.insert(bound.fact).second) continue;
-    throw Error(ErrorKind::usage, fmt::format("the limit of '{}' is given twice", bound.fact));
-  }
+  for (const FactLimit& bound : options.outcome_limits) limited.add(bound.fact);
   validate_networks_per_design(options);
   if (!options.search.empty()) validate_search(options);
   if (options.keep) validate_keep(options);

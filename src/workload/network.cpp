@@ -139,4 +139,8 @@ double tokens_of(const Network& network) {
   return first == network.gemms().end() ? 0 : static_cast<double>(first->m);
 }
 
+bool has_idle_experts(const Network& network) {
+  return network.extra_parameters().what.find(kIdleExperts) != std::string::npos;
+}
+
 }  // namespace hindsight::workload

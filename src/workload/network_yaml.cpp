@@ -7,18 +7,22 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/workload/network.h"
@@ -377,7 +381,7 @@ Network parse_network(const std::string& text, const std::string& file_name) {
 
 namespace {
 
-/// "NAME@BATCH", with the '@' at this place; the network keeps that name.
+/// "NAME@BATCH", with the '@' at this place; the network gets that name, of a file its own in place of the path.
 Network at_batch(const std::string& text, std::size_t at) {
   const std::string digits = text.substr(at + 1);
   const std::optional<std::int64_t> batch = parse_int(digits);
@@ -386,7 +390,25 @@ Network at_batch(const std::string& text, std::size_t at) {
                 fmt::format("workload '{}': '{}' is no batch. Write NAME@BATCH with a whole number from 1 to {}.",
                             printable(text), printable(digits), kLargestBatch));
   }
-  return load_network(text.substr(0, at)).with_batch(*batch).with_name(text);
+  const Network network = load_network(text.substr(0, at));
+  return network.with_batch(*batch).with_name(fmt::format("{}@{}", network.name(), *batch));
+}
+
+/// Files of other tools are told by their endings, as `workload import` tells them.
+void require_workload_file(const std::filesystem::path& file) {
+  constexpr std::array<std::string_view, 4> kOfOthers{".csv", ".tsv", ".onnx", ".m"};
+  const std::string ending = lower_case(file.extension().string());
+  if (std::find(kOfOthers.begin(), kOfOthers.end(), ending) == kOfOthers.end()) return;
+  constexpr std::size_t kShown = 100;  // [chosen] a path that is cut would not work
+  const bool fits = file.string().size() <= kShown;
+  const auto word = [&](const std::string& text, const char* instead) {
+    return fits ? shell_quoted(printable(text)) : std::string(instead);
+  };
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: is no workload file. Make one of another tool's network: hindsight workload import {} "
+                          "--out {}",
+                          printable(file.string(), kShown), word(file.string(), "FILE"),
+                          word(file.stem().string() + ".yaml", "NET.yaml")));
 }
 
 }  // namespace
@@ -401,7 +423,9 @@ Network load_network(const std::string& name_or_path) {
   if (const std::size_t at = name_or_path.rfind('@'); at != std::string::npos && !std::filesystem::exists(name_or_path))
     return at_batch(name_or_path, at);
   if (std::optional<Network> synthetic = find_synthetic(name_or_path)) return *std::move(synthetic);
-  return read_network(ConfigNode::load(find_data_file(name_or_path, kFolder, "workload")));
+  const std::filesystem::path file = find_data_file(name_or_path, kFolder, "workload");
+  require_workload_file(file);
+  return read_network(ConfigNode::load(file));
 }
 
 std::span<const std::string_view> zoo_networks() { return kZoo; }

@@ -9,6 +9,7 @@
 #include "hindsight/accel/bounds.h"
 #include "hindsight/accel/dram.h"
 #include "hindsight/accel/network_cost.h"
+#include "hindsight/accel/network_set.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/space/rules.h"
@@ -193,6 +194,24 @@ TEST_F(Datacenter, NetworksThatTheDramCannotHoldAreRefusedWithTheDevicesThatCoul
   config.dram_devices = 5;
   config.dram_bandwidth_gb_per_s *= 5;
   EXPECT_TRUE(evaluate(chip_facts(config, technology_), llama.gemms(), Depth::stop_at_hardware).feasible());
+}
+
+/// 46.7 billion parameters of eight experts, of which a token asks two.
+TEST_F(Datacenter, EveryExpertOfAMixtureHasItsPlaceInTheDram) {
+  AcceleratorConfig config = middle();
+  config.parameter_memory_entries = 131072;
+  config.dram_devices = 2;
+  const workload::Network mixtral = workload::load_network("mixtral_8x7b_decode");
+  const ChipFacts chip = chip_facts(config, technology_);
+  EXPECT_TRUE(evaluate(chip, mixtral.gemms(), Depth::stop_at_hardware).feasible()) << "what a token asks would fit";
+  const Evaluation evaluation = evaluate(chip, mixtral, Depth::stop_at_hardware);
+  ASSERT_EQ(evaluation.violations.count, 1U);
+  EXPECT_EQ(code(evaluation.violations.items[0].reason), "dram_capacity");
+  EXPECT_GE(evaluation.violations.items[0].value, 46'702'792'704.0) << "int8";
+  std::array<Evaluation, 1> of_set;
+  const NetworkSet set(std::span(&mixtral, 1));
+  SetEvaluator(set).evaluate(chip, Depth::stop_at_hardware, of_set);
+  EXPECT_EQ(of_set[0].violations.items[0].value, evaluation.violations.items[0].value) << "what sweeps ask";
 }
 
 TEST_F(Datacenter, WorkBehindALayerTakesTheOperationsOfItsOutputs) {

@@ -158,7 +158,7 @@ TEST(FillAndDrain, ChargeDramOnlyWhenUsed) {
   config.pes_x = 3;
   config.pes_y = 4;
   const ChipRates rates = chip_rates(config);
-  EXPECT_SAME(rates.dram_bytes_per_cycle, 8);
+  EXPECT_SAME(rates.dram_operands_per_cycle, 8);
   EXPECT_SAME(rates.dram_latency_cycles, 100);
   Traffic traffic;
   EXPECT_EQ(fill_drain_cycles(traffic, config, rates), 7);

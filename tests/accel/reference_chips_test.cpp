@@ -1,6 +1,8 @@
 /// Do the reference chips give their published peaks and area, and do names bind to fields?
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/nearest_design.h"
+#include "hindsight/accel/silicon_chips.h"
 #include "hindsight/core/files.h"
 #include "hindsight/workload/network.h"
 
@@ -17,6 +20,35 @@ namespace {
 
 using test::EditedYaml;
 using test::expect_usage_error;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+space::Parameter numbers(const std::string& name, std::vector<double> values) {
+  return {.name = name, .unit = "count", .description = name, .values = std::move(values), .labels = {}};
+}
+
+/// The parameters without a default, each with one value, and `extra`.
+space::DesignSpace space_with(const std::vector<space::Parameter>& extra) {
+  std::vector<space::Parameter> parameters;
+  for (const char* name : {"pe_memory_bytes", "core_memory_bytes", "instruction_memory_entries",
+                           "parameter_memory_entries", "activation_memory_entries", "dram_bandwidth_gb_per_s"}) {
+    parameters.push_back(numbers(name, {8}));
+  }
+  parameters.insert(parameters.end(), extra.begin(), extra.end());
+  return {"test", "test", std::move(parameters)};
+}
+
+/// `precision`, of these formats.
+space::Parameter formats(std::vector<std::string> labels) {
+  return {.name = "precision",
+          .unit = "none",
+          .description = "formats",
+          .kind = space::ParameterKind::categorical,
+          .values = {},
+          .labels = std::move(labels)};
+}
 
 double peak_tera_ops(const ReferenceChip& chip) { return chip.config.peak_ops_per_s() / units::kTera; }
 
@@ -55,6 +87,18 @@ TEST(ReferenceChipTest, ServersPassTheChecksOfTheHardwareAtTheirNode) {
     const ChipFacts chip = chip_facts(load_reference_chip(name).config, load_technology(technology));
     EXPECT_TRUE(chip.violations.view().empty()) << name << ": " << code(chip.violations.items[0].reason);
   }
+}
+
+TEST(ReferenceChipTest, ChipsNameTheNodeThatTheirFiguresAreComparedAt) {
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    EXPECT_EQ(load_reference_chip(figure.design).technology, figure.technology) << figure.design;
+  }
+  for (const std::string& name : list_data_files("configs/designs")) {
+    const std::string technology = load_reference_chip(name).technology;
+    if (technology.empty()) continue;
+    EXPECT_FALSE(load_technology(technology).is_version_1()) << name;
+  }
+  EXPECT_EQ(load_reference_chip("edge_tpu_v1").technology, "") << "nobody published its node";
 }
 
 TEST(ReferenceChipTest, MemoryThatWouldPassIsAWholeNumberAndPasses) {
@@ -157,13 +201,101 @@ TEST(NearestDesign, EveryReferenceChipHasOneInTheEdgeSpace) {
   }
 }
 
+TEST(NearestDesign, EveryReferenceChipHasOneInTheDatacenterSpace) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  for (const std::string& name : list_data_files("configs/designs")) {
+    const ReferenceChip chip = load_reference_chip(name);
+    const NearestDesign nearest = nearest_design(chip, space);
+    EXPECT_EQ(space.parse_design(space.text_id(nearest.design)), nearest.design) << name;
+    EXPECT_EQ(ConfigBinding{space}.bind(space, nearest.design).precision, chip.config.precision) << name;
+    for (const Approximation& one : nearest.differences) {
+      EXPECT_NE(one.property, "precision") << name;
+      EXPECT_NE(one.of_design, one.of_chip) << name << ": " << one.property;
+    }
+  }
+}
+
+TEST(NearestDesign, HasTheFormatADramAsFastAndAsManyDevicesAsMoveWhatTheChipMoves) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const NearestDesign nearest = nearest_design(load_reference_chip("tpu_v4i"), space);
+  // HBM2 moves 307.2 GB/s a stack: HBM2E, 409.6, is the nearest. 614 / 409.6 = 1.50, nearer to 2 than to 1 by ratio.
+  EXPECT_THAT(space.text_id(nearest.design), HasSubstr("precision=bf16"));
+  EXPECT_THAT(space.text_id(nearest.design), HasSubstr("dram_type=hbm2e,dram_devices=2"));
+  std::vector<std::string> texts;
+  for (const Approximation& one : nearest.differences) {
+    texts.push_back(one.property + " " + one.of_design + " for " + one.of_chip);
+  }
+  EXPECT_THAT(texts, IsSupersetOf({"dram_type hbm2e for hbm2", "dram_bandwidth_gb_per_s 819.2 for 614"}));
+  EXPECT_THAT(texts, Not(Contains(HasSubstr("dram_devices"))));
+}
+
+TEST(NearestDesign, TakesTheMostSimilarOfNamesThatTheSpaceHas) {
+  const space::DesignSpace space = space_with({formats({"bf16", "fp8"})});
+  ReferenceChip chip = load_reference_chip("edge_tpu_v1_grid");
+  const auto format_for = [&](Precision precision) {
+    chip.config.precision = precision;
+    return ConfigBinding{space}.bind(space, nearest_design(chip, space).design).precision;
+  };
+  EXPECT_EQ(format_for(Precision::bf16), Precision::bf16);
+  EXPECT_EQ(format_for(Precision::int8), Precision::fp8) << "as wide";
+  const std::vector<Approximation> differences = nearest_design(chip, space).differences;
+  const auto format = std::ranges::find(differences, "precision", &Approximation::property);
+  ASSERT_NE(format, differences.end());
+  EXPECT_EQ(format->of_design + " for " + format->of_chip, "fp8 for int8");
+}
+
+TEST(NearestDesign, HasNoMoreDevicesThanTheSpaceAllows) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  ReferenceChip chip = load_reference_chip("tpu_v4i");
+  chip.config.dram_type = DramType::hbm3;
+  chip.config.dram_devices = 8;
+  chip.config.dram_bandwidth_gb_per_s = 8 * 819.2;
+  EXPECT_THAT(space.text_id(nearest_design(chip, space).design), HasSubstr("dram_type=hbm3,dram_devices=6"));
+  chip.config.dram_type = DramType::gddr6;
+  chip.config.dram_bandwidth_gb_per_s = 8 * 64;
+  EXPECT_THAT(space.text_id(nearest_design(chip, space).design), HasSubstr("dram_type=gddr6,dram_devices=8"));
+}
+
+TEST(ReferenceChipErrorTest, TheNearestNameIsTheOneThatANearestDesignTakes) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  ReferenceChip chip = load_reference_chip("edge_tpu_v1_grid");
+  chip.config.dram_type = DramType::hbm2;
+  expect_usage_error([&] { (void)design_of(chip, space); }, {"dram_type is hbm2, the nearest there is hbm2e"});
+}
+
 TEST(ReferenceChipErrorTest, UnknownChipOffersTheNearest) {
   expect_usage_error([] { (void)load_reference_chip("edge_tpu_v11"); }, {"edge_tpu_v11", "edge_tpu_v1"});
+}
+
+TEST(ReferenceChipTest, Fp16IsBf16) {
+  const EditedYaml file("configs/designs/tpu_v4i.yaml", "precision: bf16", "precision: fp16");
+  EXPECT_EQ(load_reference_chip(file.path()).config.precision, Precision::bf16);
+  const space::DesignSpace space = space_with({formats({"int8", "fp16"})});
+  const space::Design design = nearest_design(load_reference_chip("tpu_v4i"), space).design;
+  EXPECT_EQ(ConfigBinding{space}.bind(space, design).precision, Precision::bf16);
+  EXPECT_THAT(space.text_id(design), HasSubstr("precision=fp16")) << "as the space calls it";
+}
+
+TEST(ReferenceChipErrorTest, UnknownPrecisionOffersTheNearest) {
+  const EditedYaml file("configs/designs/tpu_v4i.yaml", "precision: bf16", "precision: fp9");
+  expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "fp9", "fp8"});
 }
 
 TEST(ReferenceChipErrorTest, UnknownDramTypeOffersTheNearest) {
   const EditedYaml file("configs/designs/edge_tpu_v1.yaml", "dram_type: lpddr4", "dram_type: lpddr9");
   expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", "lpddr9", "lpddr4"});
+}
+
+TEST(ReferenceChipErrorTest, ATechnologyIsNoFileAndNamesACoolingClassOnce) {
+  for (const char* name : {"../mine", "mine.yaml", "mine.yml"}) {
+    const EditedYaml file("configs/designs/tpu_v4i.yaml", "technology: 7nm-silicon",
+                          std::string("technology: ") + name);
+    expect_usage_error([&] { (void)load_reference_chip(file.path()); }, {"edited.yaml:", name, "--technology"});
+  }
+  const EditedYaml twice("configs/designs/tpu_v4i.yaml", "technology: 7nm-silicon", "technology: 7nm-silicon@card");
+  expect_usage_error([&] { (void)load_reference_chip(twice.path()); }, {"edited.yaml:", "7nm-silicon@card", "cooling"});
+  const EditedYaml once("configs/designs/gemmini_16.yaml", "technology: 16nm-silicon", "technology: 16nm-silicon@card");
+  EXPECT_EQ(load_reference_chip(once.path()).technology, "16nm-silicon@card");
 }
 
 TEST(ReferenceChipErrorTest, MissingKeyIsNamed) {
@@ -212,21 +344,6 @@ TEST(ReferenceChipErrorTest, AChipWithPartsThatNoDesignHasIsNone) {
   ReferenceChip chip = load_reference_chip("edge_tpu_v1_grid");
   chip.config.processors_per_pe = 2;
   expect_usage_error([&] { (void)design_of(chip, space); }, {"processors_per_pe is 2, the nearest there is 0"});
-}
-
-space::Parameter numbers(const std::string& name, std::vector<double> values) {
-  return {.name = name, .unit = "count", .description = name, .values = std::move(values), .labels = {}};
-}
-
-/// The parameters without a default, each with one value, and `extra`.
-space::DesignSpace space_with(const std::vector<space::Parameter>& extra) {
-  std::vector<space::Parameter> parameters;
-  for (const char* name : {"pe_memory_bytes", "core_memory_bytes", "instruction_memory_entries",
-                           "parameter_memory_entries", "activation_memory_entries", "dram_bandwidth_gb_per_s"}) {
-    parameters.push_back(numbers(name, {8}));
-  }
-  parameters.insert(parameters.end(), extra.begin(), extra.end());
-  return {"test", "test", std::move(parameters)};
 }
 
 TEST(ConfigBindingTest, ParametersInAnyOrderReachTheirFields) {

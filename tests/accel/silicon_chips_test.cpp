@@ -194,11 +194,51 @@ TEST(SiliconChips, PublishedDiesAreThoseOfServersThatNothingIsFittedTo) {
   fitted.fitted = bound.at_most = true;
   fitted.published = bound.published = block.published = 1e6;
   block.design = "nvdla_64";  // of a larger chip: it has no interfaces
-  const PublishedDies dies = published_dies({fitted, warboy, bound, mtia, block});
+  const PublishedRatios dies = published_dies({fitted, warboy, bound, mtia, block});
   EXPECT_EQ(dies.chips, 2);
   EXPECT_NEAR(dies.least_ratio, 0.5, kDifference);
   EXPECT_NEAR(dies.most_ratio, 1.5, kDifference);
   EXPECT_EQ(published_dies({fitted, bound, block}).chips, 0);
+}
+
+TEST(SiliconChips, PublishedPowerIsThatOfServersThatNothingIsFittedTo) {
+  SiliconFigure peak{.design = "mtia_v1",
+                     .family = "mtia_v1",
+                     .technology = "7nm-silicon",
+                     .quantity = SiliconQuantity::peak_w,
+                     .workload = {},
+                     .published = 0};
+  SiliconFigure busy{.design = "tpu_v1",
+                     .family = "tpu_v1",
+                     .technology = "28nm-silicon",
+                     .quantity = SiliconQuantity::average_w,
+                     .workload = "resnet50",
+                     .published = 0};
+  SiliconFigure idle = busy, not_run = busy;
+  idle.quantity = SiliconQuantity::idle_w;
+  peak.published = 0.75 * modelled(peak).value();
+  busy.published = 1.25 * modelled(busy).value();
+  idle.published = 1.5 * modelled(idle).value();
+  SiliconFigure fitted = peak, bound = peak, block = peak, die = peak;
+  fitted.fitted = bound.at_most = true;
+  fitted.published = bound.published = block.published = die.published = not_run.published = 1e6;
+  not_run.workload = "bert_base";
+  ASSERT_FALSE(modelled(not_run)) << "its constants find no room";
+  block.design = "nvdla_64";  // of a larger chip: it has no interfaces
+  die.quantity = SiliconQuantity::die_mm2;
+  const PublishedRatios power = published_power({fitted, busy, bound, idle, peak, block, die, not_run});
+  EXPECT_EQ(power.chips, 2) << "two figures of TPU v1 are those of one chip";
+  EXPECT_NEAR(power.least_ratio, 0.75, kDifference);
+  EXPECT_NEAR(power.most_ratio, 1.5, kDifference);
+  EXPECT_EQ(published_power({fitted, bound, block, die, not_run}).chips, 0);
+}
+
+/// 25 W of MTIA v1 over 26.8, and 40 W of TPU v1 over 29.3 (docs/silicon.md).
+TEST(SiliconChips, ShippedPowersOfServersAreThoseOfMtiaAndOfTpuV1AtWork) {
+  const PublishedRatios power = published_power(load_silicon_figures());
+  EXPECT_EQ(power.chips, 2);
+  EXPECT_NEAR(power.least_ratio, 25 / 26.8, 0.005);
+  EXPECT_NEAR(power.most_ratio, 40 / 29.3, 0.005);
 }
 
 TEST(SiliconChips, TheWaitForWeightsIsOfWeightsAlone) {
@@ -381,16 +421,43 @@ TEST(SiliconModel, AProgramLongerThanItsMemoryStreams) {
   const workload::Network network = workload::load_network("resnet50");
   AcceleratorConfig config = edge_chip();
   const double stored = 39.0 * static_cast<double>(network.gemms().size());
-  config.instruction_memory_entries = stored;
-  const Metrics whole = costs_of(config, network);
-  EXPECT_EQ(whole.instructions, stored);
-  EXPECT_EQ(whole.program_bytes, 0);
-  config.instruction_memory_entries = stored - 100;
-  const Metrics streamed = costs_of(config, network);
-  EXPECT_EQ(streamed.program_bytes, 100 * kInstructionBytes);
-  const double cycles = 3200 / (10e9 * kDramEfficiency / 800e6);
-  EXPECT_NEAR((streamed.latency_cycles - whole.latency_cycles) / cycles, 1, kDifference);
-  EXPECT_NEAR((streamed.energy.dram_j - whole.energy.dram_j) / (3200 * 64e-12), 1, kDifference);
+  // An instruction has 32 bytes whatever the operands have: the same cycles.
+  for (const Precision precision : {Precision::int8, Precision::fp8, Precision::bf16}) {
+    SCOPED_TRACE(to_string(precision));
+    config.precision = precision;
+    config.instruction_memory_entries = stored;
+    const Metrics whole = costs_of(config, network);
+    EXPECT_EQ(whole.instructions, stored);
+    EXPECT_EQ(whole.program_bytes, 0);
+    config.instruction_memory_entries = stored - 100;
+    const Metrics streamed = costs_of(config, network);
+    EXPECT_EQ(streamed.program_bytes, 100 * kInstructionBytes);
+    const double cycles = 3200 / (10e9 * kDramEfficiency / 800e6);
+    EXPECT_NEAR((streamed.latency_cycles - whole.latency_cycles) / cycles, 1, kDifference);
+    EXPECT_NEAR((streamed.energy.dram_j - whole.energy.dram_j) / (3200 * 64e-12), 1, kDifference);
+  }
+}
+
+TEST(SiliconModel, ALayersConstantsAreSaidToHaveHalfOfTheMemory) {
+  workload::GemmLayer layer{.m = 1, .n = 3200, .k = 64};
+  layer.macs = 3200.0 * 64;
+  layer.weight_bytes = 3200.0 * 64;
+  layer.input_bytes = 64;
+  layer.output_bytes = 3200;
+  AcceleratorConfig config = edge_chip();
+  config.parameter_memory_entries = 256;  // 128 of a layer, and the fewest of a PE are 3200 / 16
+  const Evaluation evaluation =
+      evaluate(unchecked_chip_facts(config, silicon()), std::vector{layer}, Depth::all_checks);
+  ASSERT_EQ(evaluation.violations.count, 1U);
+  const Violation& violation = evaluation.violations.items[0];
+  EXPECT_EQ(violation.value, 400);
+  EXPECT_EQ(violation.limit, 256);
+  EXPECT_EQ(
+      message(violation, "logits"),
+      "layer logits: a PE keeps 200 channel constants in half of its parameter memory: 400 entries, there are 256; "
+      "parameter_memory_entries = 400 would pass (a number: the design is of no space with values to choose from)");
+  config.parameter_memory_entries = 400;
+  EXPECT_TRUE(evaluate(unchecked_chip_facts(config, silicon()), std::vector{layer}, Depth::all_checks).feasible());
 }
 
 TEST(SiliconModel, AHotChipGetsWhiteSpaceAndNoMemoryHelpsIt) {
@@ -440,6 +507,9 @@ TEST(SiliconModel, AClassMayBeNamedWithTheTechnology) {
   refused("22nm@air", {"22nm-silicon"});
   EXPECT_EQ(evaluator_definition(load_technology("16nm-silicon@passive")), evaluator_definition(silicon()));
   refused("16nm-silicon@", {"16nm-silicon@"});
+  EXPECT_EQ(named_cooling("16nm-silicon@air"), Cooling::air);
+  EXPECT_EQ(named_cooling("16nm-silicon"), std::nullopt);
+  hindsight::test::expect_usage_error([] { (void)named_cooling("16nm-silicon@ari"); }, {"ari", "air"});
 }
 
 TEST(SiliconModel, MoreOfAnythingIsNeverSlower) {

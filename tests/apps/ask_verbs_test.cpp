@@ -267,6 +267,34 @@ TEST_F(Ask, TablesMayAlsoBeImported) {
   EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size(), 1U) << "nothing awaits an answer";
 }
 
+TEST_F(Ask, AnImportedTableAnswersWhatWasAsked) {
+  const std::string table = write("next.csv", answered(ask({"-n", "8"}).out));
+  const auto pending = [&] { return cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size() - 1; };
+  const Outcome imported = hindsight({"log", "import", table, "--log", log()});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("evaluator simulator"));
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(Json::parse(hindsight({"tell", table, "--log", log(), "--json"}).out).at("already_present"), 8);
+  ASSERT_EQ(tell(answered(ask({"-n", "2"}).out)).exit_code, 0);
+  EXPECT_EQ(count("SELECT count(*) FROM evaluators"), 1) << "one definition, whichever verb was first";
+}
+
+TEST_F(Ask, ATableGoesToWhomItWasAskedOf) {
+  const std::string first = answered(ask({"-n", "3", "--evaluator", "old"}).out);
+  const std::string second = answered(ask({"-n", "2", "--evaluator", "new"}).out);
+  EXPECT_EQ(Json::parse(tell(first).out).at("evaluator"), "old") << "not the newest ask's";
+  const Outcome imported = hindsight({"log", "import", write("second.csv", second), "--log", log()});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("evaluator new")) << "not that of the log's rows";
+  ASSERT_EQ(ask({"-n", "2", "--evaluator", "old", "--out", file("old.csv")}).exit_code, 0);
+  ASSERT_EQ(ask({"-n", "2", "--evaluator", "new", "--out", file("new.csv")}).exit_code, 0);
+  Cells mixed = cells_of(answered(read_file(file("old.csv"))));
+  const Cells others = cells_of(answered(read_file(file("new.csv"))));
+  mixed.insert(mixed.end(), others.begin() + 1, others.end());
+  expect_one_line_error(hindsight({"log", "import", write("mixed.csv", csv_of(mixed)), "--log", log()}), 2,
+                        "await the answers of several evaluators: old, new. Name one by --evaluator");
+}
+
 TEST_F(Ask, AnInactiveParameterNeedsNoCell) {
   const std::string space = write("branch.yaml", R"(name: branch
 description: A parameter that only one mode has
@@ -441,6 +469,10 @@ TEST_F(Ask, ARefusedOneLeavesNoLog) {
 
 TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {
   expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "there is no such log. Name its space with --space");
+  const std::string remedy = "no such log. Check the path, or begin one with `hindsight ask --space SPACE";
+  expect_one_line_error(tell("width,time_ms\n1,2\n"), 2, remedy);
+  expect_one_line_error(hindsight({"ask", "--log", log(), "--pending"}), 2, remedy);
+  expect_one_line_error(hindsight({"ask", "--log", log(), "--forget"}), 2, remedy);
   EXPECT_FALSE(std::filesystem::exists(log()));
   ASSERT_EQ(sweep("m6", "20").exit_code, 0);
   expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "is the built-in model, which answers by itself");

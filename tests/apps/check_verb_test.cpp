@@ -78,6 +78,64 @@ TEST_F(Check, JudgesAReferenceChip) {
   EXPECT_THAT(simulated.dump(), HasSubstr(network.at("accelerator").at("latency_s").dump()));
 }
 
+/// Softmax, normalisations and pooling take the GPU's time, and none of a design without vector units.
+TEST_F(Check, SaysWhereTheTwoSidesDoNotCountTheSameWork) {
+  const std::vector<std::string> words{"--design", "coral_edge_tpu", "--workload", "vit_b_16"};
+  const Outcome text = check(words);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\nestimate: GPUs: up to "));
+  EXPECT_THAT(text.out, HasSubstr("\nestimate: the design has no vector units and counts products alone, the GPUs also "
+                                  "softmax"));
+  EXPECT_THAT(text.out, HasSubstr("\n=> estimate: "));
+  const Json network = Json::parse(check({"--design", "coral_edge_tpu", "--workload", "vit_b_16", "--json"}).out)
+                           .at("designs")
+                           .at(0)
+                           .at("networks")
+                           .at(0);
+  EXPECT_EQ(network.at("estimates"), Json::array({"non_gemm_work", "products_alone"}));
+}
+
+/// The columns of the common node are the model's own at 5 nm, not those of 22 nm times a factor for logic.
+TEST_F(Check, AtTheCommonNodeStandsWhatTheModelSaysThere) {
+  const auto of = [](const std::string& technology) {
+    const Outcome outcome =
+        check({"--design", "coral_edge_tpu", "--workload", "mobilenet_v2", "--technology", technology, "--json"});
+    return Json::parse(outcome.out).at("designs").at(0).at("networks").at(0).at("accelerator");
+  };
+  const Json at22 = of("22nm-silicon"), at5 = of("5nm-silicon"), version1 = of("22nm");
+  EXPECT_EQ(at22.at("basis_at_5nm"), "evaluated");
+  EXPECT_EQ(at22.at("inferences_per_j_at_5nm"), at5.at("inferences_per_j"));
+  EXPECT_EQ(at22.at("inferences_per_s_per_mm2_at_5nm"), at5.at("inferences_per_s_per_mm2"));
+  EXPECT_EQ(at5.at("basis_at_5nm"), "own");
+  EXPECT_EQ(at5.at("inferences_per_j_at_5nm"), at5.at("inferences_per_j"));
+  EXPECT_EQ(version1.at("basis_at_5nm"), "scaled");
+  EXPECT_GT(version1.at("inferences_per_j_at_5nm"), version1.at("inferences_per_j"));
+}
+
+TEST_F(Check, NamesTheLargestBatchThatTakesNoLonger) {
+  const std::vector<std::string> words{"--design", "coral_edge_tpu", "--workload", "mobilenet_v2"};
+  const Outcome text = check(words);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\n= of the doubled batches the largest that takes no longer than the design"));
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const Json network = Json::parse(check(as_json).out).at("designs").at(0).at("networks").at(0);
+  const double design_s = network.at("accelerator").at("latency_s");
+  for (const Json& gpu : network.at("gpus")) {
+    const Json& equal = gpu.at("at_equal_latency");
+    EXPECT_LE(equal.at("latency_s").get<double>(), design_s);
+    EXPECT_GE(equal.at("batch"), gpu.at("batch_1").at("batch"));
+    EXPECT_LE(equal.at("batch"), gpu.at("saturated").at("batch"));
+    EXPECT_GE(equal.at("inferences_per_s").get<double>(), gpu.at("batch_1").at("inferences_per_s").get<double>());
+    for (const char* key : {"inferences_per_j", "inferences_per_s_per_mm2", "inferences_per_s_per_mm2_at_5nm"}) {
+      EXPECT_GT(equal.at(key).get<double>(), 0) << key;
+    }
+    EXPECT_THAT(text.out, ::testing::ContainsRegex(gpu.at("gpu").get<std::string>() + " int8 +" +
+                                                   std::to_string(equal.at("batch").get<int>()) + "= "));
+  }
+  EXPECT_THAT(hindsight({"check", "--help"}).out, HasSubstr("A batch with '=' is the largest that takes no longer"));
+}
+
 /// Whatever the width, every figure is there and none has an exponent.
 TEST_F(Check, LosesNoColumnInANarrowTerminal) {
   const std::vector<std::string> arguments{"check", "--design",    "edge_tpu_v1", "--workload", "unet,mobilenet_v2",
@@ -109,6 +167,13 @@ TEST_F(Check, KeepsVerdictsBesideTheProposals) {
     EXPECT_EQ(verdict.at("gpus").at("rank"), proposal.rank);
   }
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
+}
+
+TEST_F(Check, ADesignOfAnotherNetworkIsSaidToBeOne) {
+  make_log();
+  EXPECT_THAT(check({"--log", log(), "--workload", "mobilenet_v2"}).err, ::testing::Not(HasSubstr("was proposed for")));
+  EXPECT_THAT(check({"--log", log(), "--workload", "resnet50"}).err,
+              HasSubstr("the design of rank 1 was proposed for mobilenet_v2. Other runs' designs: --proposals RUN"));
 }
 
 TEST_F(Check, ANetworkOfAFileIsAskedFor) {

@@ -1,4 +1,4 @@
-/// Do --columns and --color do what they are told, and say what they cannot?
+/// Do --columns, --weights and --color do what they are told, and say what they cannot?
 #include "apps/app_fixture.h"
 #include "hindsight/core/text.h"
 
@@ -33,7 +33,7 @@ TEST_F(Columns, QueriesShowThoseThatWereChosenInEveryFormat) {
   EXPECT_THAT(with("--json"), AllOf(HasSubstr("\"three\":3"), Not(HasSubstr("two"))));
   EXPECT_THAT(with(""), AllOf(StartsWith("three  one\n"), Not(HasSubstr("two"))));
   expect_one_line_error(hindsight({"log", "query", log_, "SELECT 1 AS one", "--columns", "on"}), 2,
-                        "Did you mean 'one'?");
+                        "--columns: unknown column 'on'. Did you mean 'one'?");
 }
 
 TEST_F(Columns, BestDesignsHaveThoseThatWereChosen) {
@@ -58,6 +58,14 @@ TEST_F(Columns, ProposalsHaveThoseThatWereChosenInANarrowTerminal) {
   EXPECT_THAT(refused.err, HasSubstr("Did you mean 'p feasible'?"));
 }
 
+TEST_F(Columns, WeightsThatDoNotFitNameTheirOption) {
+  const auto with = [](const std::string& weights) {
+    return hindsight({"propose", "--workload", "m4,m6", "--top", "1", "--weights", weights});
+  };
+  expect_one_line_error(with("1"), 2, "--weights: 1 for 2 applications. Give one for each, above 0");
+  expect_one_line_error(with("1,-1"), 2, "--weights: 2 for 2 applications. Give one for each, above 0");
+}
+
 TEST_F(Columns, OfProposalsAreRefusedBeforeTheSearch) {
   const std::string log = file("edge.sqlite");
   ASSERT_EQ(hindsight({"sweep", "--workloads", "m4", "--samples", "20", "--max", "area_mm2=60", "--log", log, "-q"})
@@ -72,7 +80,7 @@ TEST_F(Columns, OfProposalsAreRefusedBeforeTheSearch) {
     words.insert(words.end(), more.begin(), more.end());
     return hindsight(words);
   };
-  expect_one_line_error(with("predictd"), 2, "Did you mean 'predicted'?");
+  expect_one_line_error(with("predictd"), 2, "--columns: unknown column 'predictd'. Did you mean 'predicted'?");
   expect_one_line_error(with("rank,true"), 2, "true");  // not without --simulate
   expect_one_line_error(with("pont", {"--pareto", "latency,energy"}), 2, "Did you mean 'point'?");
   EXPECT_EQ(hash_of(log), before);  // no run was begun

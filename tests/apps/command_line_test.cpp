@@ -125,6 +125,7 @@ TEST_F(CommandLine, SaysWhatIsMissingOrOutOfRange) {
   expect_one_line_error(with({"--samples", "many"}), 2, "--samples");
   expect_one_line_error(with({"--samples", "1", "--max", "aera_mm2=5"}), 2, "Did you mean 'area_mm2'?");
   expect_one_line_error(with({"--samples", "1", "--max", "area_mm2=-5"}), 2, "above 0");
+  expect_one_line_error(with({"--samples", "1", "--max", "area=-5"}), 2, "'-5' is not a limit of area_mm2");
   expect_one_line_error(with({"--samples", "1", "--shard", "3/3"}), 2, "'3/3'");
   expect_one_line_error(with({"--samples", "1", "--threads", "-1"}), 2, "--threads");
   expect_one_line_error(with({"--sampler", "grid"}), 2, "452,760,000");

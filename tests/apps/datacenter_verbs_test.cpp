@@ -170,13 +170,55 @@ TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
   EXPECT_EQ(llama.at("accelerator").at("batch"), 8);
   EXPECT_EQ(llama.at("gpus").at(0).at("dtype"), "fp8");
   EXPECT_EQ(llama.at("gpus").at(0).at("batch_8").at("batch"), 8);
-  EXPECT_EQ(llama.at("estimates"), Json::array({"fp8", "non_gemm_work", "die_area"}));
-  EXPECT_EQ(networks.at(1).at("estimates"), Json::array({"fp8", "non_gemm_work", "exceeds_gpu_memory", "die_area"}));
+  EXPECT_EQ(llama.at("estimates"), Json::array({"fp8", "non_gemm_work", "die_area", "chip_power"}));
+  EXPECT_EQ(networks.at(1).at("estimates"),
+            Json::array({"fp8", "non_gemm_work", "exceeds_gpu_memory", "die_area", "chip_power"}));
   const Json dies = llama.at("accelerator").at("published_over_modelled_area");
   EXPECT_LT(dies.at(0), 1) << "Warboy";
   EXPECT_GT(dies.at(1), 1.5) << "NNP-T";
   EXPECT_THAT(text.out, HasSubstr("estimate: area: 4 published dies"));
+  const Json power = llama.at("accelerator").at("published_over_modelled_power");
+  EXPECT_LT(power.at(0), 1) << "MTIA v1";
+  EXPECT_GT(power.at(1), 1.3) << "TPU v1 at work";
+  EXPECT_THAT(text.out, HasSubstr("estimate: energy: published watts of 2 such chips"));
+  EXPECT_EQ(llama.at("accelerator").at("basis_at_5nm"), "own");
+  EXPECT_EQ(llama.at("accelerator").at("inferences_per_j_at_5nm"), llama.at("accelerator").at("inferences_per_j"));
   EXPECT_TRUE(networks.at(2).at("tokens_per_inference").is_null()) << "a network of images has no tokens";
+}
+
+/// 671 GB of parameters, of which one token reads 37, do not fit six stacks of 16 GB; 47 GB of eight experts do, and a
+/// batch of 64 tokens is told to ask more of them than it reads.
+TEST_F(DatacenterVerbs, JudgesMixturesByAllTheirExpertsAndSaysWhatABatchLeavesOut) {
+  const std::string design =
+      "pes_x=2,pes_y=6,cores_per_pe=32,compute_lanes=4,macs_per_lane=32,precision=fp8,clock_mhz=1700,"
+      "pe_memory_bytes=524288,core_memory_bytes=8192,activation_memory_entries=1024,parameter_memory_entries=32768,"
+      "instruction_memory_entries=16384,shared_memory_bytes=268435456,noc_link_bytes=512,vector_lanes=128,"
+      "dram_type=hbm3,dram_devices=6";
+  const auto run = [&](const std::string& verb, const std::string& network, std::vector<std::string> more) {
+    std::vector<std::string> words{verb,   "--space",      "datacenter",         "--design",
+                                   design, "--technology", "5nm-silicon@liquid", "--workloads",
+                                   network};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  const Outcome refused = run("check", "deepseek_v3_decode", {"--gpu", "h200"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.out, HasSubstr("deepseek_v3_decode: infeasible, dram_capacity"));
+  const std::string mixtral = "mixtral_8x7b_decode@64";
+  for (const Outcome& text : {run("check", mixtral, {"--gpu", "h200"}), run("simulate", mixtral, {}),
+                              run("simulate", mixtral, {"--explain"})}) {
+    ASSERT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("estimate: a batch reads the experts that one token asks"));
+    EXPECT_THAT(text.out, HasSubstr("would ask more of them: mixtral_8x7b_decode@64"));
+  }
+  const Json checked = Json::parse(run("check", mixtral, {"--gpu", "h200", "--json"}).out);
+  const Json& network = checked.at("designs").at(0).at("networks").at(0);
+  EXPECT_THAT(network.at("estimates"), ::testing::Contains("experts_of_one_token"));
+  EXPECT_THAT(network.at("verdict").get<std::string>(), ::testing::StartsWith("estimate: "));
+  const Json simulated = Json::parse(run("simulate", mixtral, {"--json"}).out).at("workloads").at(0);
+  EXPECT_EQ(simulated.at("estimates"), Json::array({"experts_of_one_token"}));
+  const Json one = Json::parse(run("simulate", "mixtral_8x7b_decode", {"--json"}).out).at("workloads").at(0);
+  EXPECT_EQ(one.at("estimates"), Json::array());
 }
 
 TEST_F(DatacenterVerbs, ProposesWithTheSpacesOwnModelAndTechnology) {

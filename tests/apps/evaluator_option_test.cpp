@@ -133,6 +133,65 @@ TEST_F(EvaluatorOption, AnEvaluatorThatNeverAnswersLeavesNoLog) {
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
 }
 
+TEST_F(EvaluatorOption, AnEmptyTextIsNotTheBuiltInModel) {
+  const std::string problem = "--evaluator: the text is empty. Is a variable not set?";
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", ""})), 2, problem);
+  const std::vector<std::vector<std::string>> commands{
+      {"search", "--space", "tiny", "--workloads", "m6", "--queries", "3", "--log", file("a.sqlite"), "--evaluator",
+       ""},
+      {"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "1", "--log", file("a.sqlite"), "--evaluator",
+       ""},
+      {"propose", "--workload", "m4", "--simulate", "--evaluator", ""}};
+  for (const auto& command : commands) expect_one_line_error(hindsight(command), 2, problem);
+  expect_one_line_error(hindsight({"worker", "--log", file("a.sqlite"), "--evaluator", ""}), 2, "name your simulator");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(EvaluatorOption, PlacesWithoutTheEndingsOfTheirFilesAreRefused) {
+  const auto refused = [&](const std::string& command, const std::string& part) {
+    expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", command})), 2, part);
+  };
+  refused("sim {design} {workload} {out}", "--evaluator: there is no {design}. Did you mean {design.json}?");
+  refused("sim {design.json} --out='{out}'", "there is no {out}. Did you mean {out.json}?");
+  refused(in_shell("sim < {design.json} > {out}"), "there is no {out}. Did you mean {out.json}?");
+  // What a shell's variable is, or a program's own text, is theirs.
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", in_shell("out=5; echo ${out}")})), 1,
+                        "'5' is");
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", in_shell("echo '{out}'")})), 1, "'{out}' is");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+}
+
+TEST_F(EvaluatorOption, ACommandThatCannotBeRunIsSaidOnceWithWhatToDo) {
+  const auto refused = [&](const std::string& command, const std::string& part) {
+    const Outcome outcome = hindsight(sweep("a.sqlite", "5", {"--evaluator", command}), {.folder = folder_});
+    expect_one_line_error(outcome, 1, "cannot be run (exit code 12");
+    EXPECT_THAT(outcome.err, HasSubstr(part));
+    EXPECT_THAT(outcome.err, ::testing::Not(::testing::AnyOf(HasSubstr("it says"), HasSubstr("Expected {"))));
+  };
+  const std::string script = write("sim.sh", "#!/bin/sh\necho '{\"metrics\":{\"latency_s\":1}}' > $1\n");
+  refused("no_such_simulator", "Is no_such_simulator installed, and on the PATH?");
+  refused("./no_such_simulator", "There is no such file. Is the path right?");
+  refused("./sim.sh {out.json}", "Make it a program: chmod +x ./sim.sh\n");
+  refused("sim.sh {out.json}", "The file is in this folder: chmod +x sim.sh, and write ./sim.sh\n");
+  refused("/dev/null", "That is no program\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  refused("sim.sh {out.json}", "The file is in this folder: write ./sim.sh\n");
+  EXPECT_EQ(hindsight(sweep("a.sqlite", "5", {"--evaluator", "./sim.sh {out.json}"}), {.folder = folder_}).exit_code,
+            0);
+}
+
+/// To record its crashes would make all designs infeasible for good.
+TEST_F(EvaluatorOption, ACommandThatNeverAnsweredIsToBeRunByHand) {
+  const Outcome outcome = hindsight(sweep("a.sqlite", "5", {"--evaluator", in_shell("echo 'no licence' >&2; exit 2")}));
+  expect_one_line_error(outcome, 1,
+                        "no licence, 2 times (it has answered nothing so far). Run the command by hand to "
+                        "see why\n");
+  const std::string once = in_shell("read -r line; printf '%s\\n' \"$line\" | " + serve() + "; read -r line; exit 3");
+  const Outcome later = hindsight(
+      sweep("a.sqlite", "5", {"--evaluator", once, "--evaluator-retries", "0", "--evaluator-faults", "stop"}));
+  expect_one_line_error(later, 1, "--evaluator-faults record keeps it as the design's reason");
+}
+
 TEST_F(EvaluatorOption, CtrlCLeavesNoProcessBehind) {
   Process process(sweep("a.sqlite", "5", {"--evaluator", stubborn(), "--evaluator-workers", "2"}));
   wait_until([&] { return lines_of("pids") == 4; });

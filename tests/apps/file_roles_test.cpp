@@ -1,4 +1,4 @@
-/// Does every verb refuse to write over a file that it reads, however the file is named?
+/// Does every verb refuse to write over a file that it reads, however the file is named, and over any log?
 #include "apps/app_fixture.h"
 #include "repository.h"
 
@@ -96,6 +96,51 @@ TEST_F(FileRolesTest, AMissingFolderIsAUsageErrorOfEveryVerbThatWrites) {
     expect_one_line_error(outcome, 2, "no folder. Create it: mkdir -p '" + file("no folder") + "'");
     EXPECT_FALSE(std::filesystem::exists(file("no folder")));
   }
+}
+
+TEST_F(FileRolesTest, ALogIsNoPlaceForAnotherFile) {
+  const std::string other = file("other.sqlite");
+  std::filesystem::copy_file(log_, other);
+  std::filesystem::copy_file(log_, file("m.safetensors"));
+  std::filesystem::create_symlink(other, file("link.csv"));
+  const std::string layers = write("net.csv",
+                                   "Layer,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,"
+                                   "Num Filter,Strides,\nconv,8,8,3,3,4,8,1,\n");
+  const std::string before = hash_of(other);
+  const std::vector<std::vector<std::string>> commands{
+      {"propose", "--workload", "resnet50", "--csv", other},
+      {"propose", "--workload", "resnet50", "--csv", file("link.csv")},
+      {"report", log_, "--out", other},
+      {"log", "export", log_, "--format", "csv", "--out", other},
+      {"workload", "import", layers, "--out", other},
+      {"train", "--log", log_, "--out", file("m.safetensors")},
+      {"ask", "-n", "2", "--log", log_, "--out", other},
+      {"space", "infer", table_, "--out", other},
+      {"gemm", "--gpu", "l4", "-m", "64", "-n", "64", "-k", "64", "--out", other}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(command[0] + " " + command[1]);
+    expect_one_line_error(hindsight(command), 2, "is a log or another SQLite database, which is not written over");
+  }
+  EXPECT_EQ(hash_of(other), before);
+  EXPECT_EQ(hash_of(file("m.safetensors")), before);
+  // One that is appended to, and a file of any other content.
+  EXPECT_EQ(hindsight({"log", "merge", log_, "--out", other}).exit_code, 0);
+  EXPECT_EQ(hindsight({"log", "export", log_, "--out", write("old.csv", "SQLite format\n")}).exit_code, 0);
+}
+
+TEST_F(FileRolesTest, AFolderThatTakesNoFileIsRefusedBeforeTheWork) {
+  const std::string folder = file("closed");
+  std::filesystem::create_directory(folder);
+  std::filesystem::create_symlink(write("closed/old.safetensors", "old"), file("link.safetensors"));
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  for (const std::string& out : {folder + "/new.safetensors", file("link.safetensors")}) {
+    const Outcome outcome = hindsight({"train", "--log", log_, "--out", out}, {.ordinary_user = true});
+    expect_one_line_error(outcome, 2, "--out " + out + ": the folder ");
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("may not be written to. Name a file in another folder?"));
+  }
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  EXPECT_EQ(read_file(file("link.safetensors")), "old");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/new.safetensors"));
 }
 
 TEST_F(FileRolesTest, DevicesAreNotReplaced) {

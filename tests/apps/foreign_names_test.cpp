@@ -94,7 +94,11 @@ TEST_F(ForeignNames, AFileOfProposalsOpensNoOther) {
   EXPECT_LE(checked("tiny", "22nm", "m4").exit_code, 3);
   expect_one_line_error(checked(copied("configs/spaces/tiny.yaml"), "22nm", "m4"), 2, "which names a file");
   expect_one_line_error(checked("tiny", copied("data/technology/22nm.yaml"), "m4"), 4, "which names a file");
-  expect_one_line_error(checked("tiny", "22nm", copied("data/workloads/m4.yaml")), 4, "which names a file");
+  const Outcome network = checked("tiny", "22nm", copied("data/workloads/m4.yaml") + "@8");
+  expect_one_line_error(network, 4, file("p.json") + ": its network is '");
+  EXPECT_THAT(network.err,
+              HasSubstr("because another one names it. The design was proposed for a network of that name. "
+                        "Give its file: --workload FILE@8\n"));
 }
 
 }  // namespace

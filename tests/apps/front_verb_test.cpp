@@ -268,6 +268,12 @@ TEST_F(Front, RefusesWhatItCannotDo) {
   expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--diversity", "3"}), 2, "--diversity");
   expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--max", "area_mm2=0.01"}), 3, "area_mm2");
   EXPECT_EQ(propose({"--pareto", "latency,area_mm2"}).exit_code, 0) << "facts need no label";
+  expect_one_line_error(propose({"--pareto", "latency,edp"}), 2, "Name energy_j,latency_s?");
+  expect_one_line_error(propose({"--max", "edp=1"}), 2, "nor a metric that the model has learned, nor a derived");
+  expect_one_line_error(propose({"--max", "energy=1"}), 2, "(train with --constraint energy_j)");
+  EXPECT_THAT(propose({"--pareto", "latency,area", "--max", "area=30", "--max", "peak_power=3"}).out,
+              HasSubstr("front of latency_s, area_mm2"));
+  EXPECT_EQ(json_of({"--max", "area=30"}).at("limits").at("area_mm2").at("limit"), 30);
 }
 
 TEST_F(Front, LimitsOfLabelsAndOfTheObjectiveHoldForModelsOfEveryKind) {

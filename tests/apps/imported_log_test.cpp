@@ -131,7 +131,10 @@ TEST_F(ImportedLog, ShowsTheBestByItsOwnObjective) {
   EXPECT_THAT(hindsight({"log", "show", log()}).out,
               AllOf(HasSubstr("best by cost_ms"), Not(HasSubstr("no feasible design"))));
   EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by cost_ms"));
-  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "latency_s"}).out, HasSubstr("best by latency_s"));
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by cost_ms, smallest first"));
+  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "latency_s"}).out,
+              AllOf(HasSubstr("best by latency_s\n"), HasSubstr("no feasible row has latency_s. Others (--metric): "),
+                    HasSubstr("cost_ms")));
 }
 
 TEST_F(ImportedLog, InferWithoutAnObjectiveNamesWhatLooksLikeResults) {
@@ -179,7 +182,9 @@ TEST_F(ImportedLog, NamesAndObjectiveOfTheTableServeToTheEnd) {
               AllOf(HasSubstr("util_bram <= 200"), HasSubstr("logged"), HasSubstr("--new"), Not(HasSubstr("x/1"))));
   expect_one_line_error(propose({"--new"}), 3, "no new design is left");
   expect_one_line_error(propose({"--max", "width=0"}), 3, "--max width=0 (nearest: 1): leaves no value of width");
-  const Json tighter = Json::parse(propose({"--max", "util_bram=200", "--max", "util_BRAM=150", "--json"}).out);
+  expect_one_line_error(propose({"--max", "util_bram=200", "--max", "util_BRAM=150"}), 2,
+                        "--max: the limit of 'util_bram' is given twice");
+  const Json tighter = Json::parse(propose({"--max", "util_BRAM=150", "--json"}).out);
   EXPECT_EQ(tighter.at("limits").size(), 1U);
   EXPECT_EQ(tighter.at("limits").at("util_bram").at("limit"), 150);
   const Json& best = tighter.at("proposals").at(0);

@@ -1,4 +1,6 @@
 /// Do applications keep apart: contexts of several columns, held-out ones, networks of one name, other technologies?
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
@@ -7,10 +9,20 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 /// Settings with which a training takes about a second.
 const std::vector<std::string> kTiny{"--set", "steps=30", "--set", "final_steps=0", "--set", "ensemble=1", "--quiet"};
+
+/// A network of one's own under the name of one that ships.
+constexpr const char* kOwnM4 =
+    "name: m4\n"
+    "layers:\n"
+    "  - {name: stem, type: convolution, in: [96, 96, 3], out: 24, kernel: 3, stride: 2, pad: same}\n"
+    "  - {name: dw, type: depthwise_convolution, in: [48, 48, 24], kernel: 5, pad: same}\n"
+    "  - {name: pw, type: convolution, in: [48, 48, 24], out: 64, kernel: 1}\n"
+    "  - {name: fc, type: fully_connected, reduction: 64, columns: 1000}\n";
 
 class LearnContexts : public AppTest {
  protected:
@@ -134,6 +146,61 @@ TEST_F(LearnContexts, ANetworkDoesNotPassForAnotherOfItsName) {
   const std::string unet = write("unet.yaml", head + "name: unet\n" + layer);
   EXPECT_EQ(propose({"--workload", unet}).exit_code, 0) << "the model does not know a unet";
   expect_one_line_error(propose({"--workload", unet, "--log", log()}), 4, "study.sqlite");
+}
+
+TEST_F(LearnContexts, ANetworkOfOnesOwnIsNotSimulatedAsTheShippedOneOfItsName) {
+  const std::string own = write("own.yaml", kOwnM4);
+  ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", own, "--samples", "200", "--log", log(), "--quiet"})
+                .exit_code,
+            0);
+  ASSERT_EQ(tiny({"train", "--log", log(), "--out", model()}).exit_code, 0);
+  const std::string refused = "the model's m4 is not the network that ships as m4";
+  expect_one_line_error(propose({"--workload", "m4", "--simulate"}), 4, refused);
+  expect_one_line_error(propose({"--simulate"}), 4, "Name its file (--workload FILE)");
+  const std::vector<std::string> front{"--pareto", "latency,area_mm2", "--simulate", "--exact-front"};
+  const auto with = [&](const std::string& workload) {
+    std::vector<std::string> words = front;
+    words.insert(words.end(), {"--workload", workload});
+    return propose(words);
+  };
+  expect_one_line_error(with("m4"), 4, refused);
+  EXPECT_EQ(with(own).exit_code, 0) << "as the message says";
+  EXPECT_EQ(propose({"--workload", own, "--simulate"}).exit_code, 0);
+  const std::string note = "note: no network that ships is the model's m4";
+  EXPECT_THAT(propose({"--workload", "m4"}).out, HasSubstr(note)) << "it is predicted, without a bound";
+  EXPECT_THAT(propose({"--workload", own}).out, Not(HasSubstr(note)));
+}
+
+TEST_F(LearnContexts, AScoreTakesANamesakeForUnseen) {
+  make_model();
+  const auto scored = [&](const std::string& workloads) {
+    const std::string rows = file("rows.sqlite");
+    std::filesystem::remove(rows);
+    EXPECT_EQ(
+        hindsight({"sweep", "--space", "tiny", "--workloads", workloads, "--samples", "60", "--log", rows, "--quiet"})
+            .exit_code,
+        0);
+    return hindsight({"model", "score", model(), "--log", rows});
+  };
+  EXPECT_THAT(scored("m6").out, HasSubstr("m6 *"));
+  std::string own = kOwnM4;
+  own.replace(own.find("m4"), 2, "m6");
+  const Outcome other = scored(write("own.yaml", own));
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.out, Not(HasSubstr("m6 *")));
+  EXPECT_THAT(other.out, HasSubstr("note: the model was trained on another network that it calls m6"));
+}
+
+TEST_F(LearnContexts, LayersThatWereChangedInTheLogAreNotLearnt) {
+  make_model();
+  SQLite::Database(log(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE workloads SET layers_json = json_set(layers_json, '$[0].macs', 3) WHERE name = 'm6'");
+  const std::string refused = "study.sqlite: workload 'm6': layer 1 ('";
+  expect_one_line_error(tiny({"train", "--log", log(), "--out", file("b.safetensors")}), 4, refused);
+  expect_one_line_error(propose({"--workload", "m6", "--log", log()}), 4, "macs is 3, and the definition gives");
+  expect_one_line_error(hindsight({"model", "score", model(), "--log", log()}), 4, refused);
+  EXPECT_EQ(tiny({"train", "--log", log(), "--out", file("b.safetensors"), "--workloads", "mobilenet_v2"}).exit_code, 0)
+      << "the others are as they were";
 }
 
 TEST_F(LearnContexts, AModelOfOneTechnologyAnswersForItAlone) {

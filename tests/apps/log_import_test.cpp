@@ -131,6 +131,30 @@ TEST_F(LogImport, DecimalCommasAreLeftWhereThereArePoints) {
   EXPECT_THAT(said.at("rejected").at(0).get<std::string>(), HasSubstr("t.csv:3:3: ms is '3,5', which is not a number"));
 }
 
+TEST_F(LogImport, ADecimalCommaIsNamedAsTheCause) {
+  const std::string cause = "which is not a number (a decimal comma? Write a point)";
+  const std::string tabs = write("t.tsv", "a\tms\n1\t3,5\n2\t4,5\n");
+  expect_refused(tabs, "t.tsv:2:3: ms is '3,5', " + cause + "\n", {"--objective", "ms"});
+  expect_refused(write("s.csv", "a;ms\n1;1.234,5\n"), "ms is '1.234,5', " + cause, {"--objective", "ms"});
+  expect_refused(write("w.csv", "a;ms\n1;3 ms\n"), "ms is '3 ms', which is not a number. Check the roles",
+                 {"--objective", "ms"});
+  const std::string space = write("s.yaml", "name: t\nparameters:\n  - {name: a, unit: none, values: [0.5, 1]}\n");
+  expect_refused(write("p.tsv", "a\tms\n0,5\t3\n"), "a is '0,5', which the space does not have. A decimal comma?",
+                 {"--objective", "ms", "--space", space});
+}
+
+TEST_F(LogImport, ASpaceIsInferredFromTheTablesThatAreImported) {
+  const std::string table = write("odd.csv", "Size;mode;ms\n0,5;x;2,5\n1;y;3\n");
+  const Outcome inferred = hindsight({"space", "infer", table, "--objective", "ms"});
+  ASSERT_EQ(inferred.exit_code, 0) << inferred.err;
+  EXPECT_THAT(inferred.out, HasSubstr("values: [0.5, 1]"));
+  ASSERT_EQ(import(table, {"--objective", "ms", "--space", write("odd.yaml", inferred.out)}).exit_code, 0);
+  // Where commas stay they are texts, and that is said.
+  const Outcome tabs = hindsight({"space", "infer", write("t.tsv", "size\tms\n0,5\t2\n1,5\t3\n"), "--objective", "ms"});
+  EXPECT_THAT(tabs.err, HasSubstr("t.tsv:2:1: column 'size': '0,5' is text, and the column categorical. If it is a "
+                                  "number with a decimal comma, write a point"));
+}
+
 TEST_F(LogImport, JsonLinesAndLists) {
   const std::string lines = write("r.jsonl",
                                   "{\"design\": {\"a\": 1, \"m\": \"x\"}, \"ms\": 2.5}\n\n"

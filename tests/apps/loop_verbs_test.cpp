@@ -121,6 +121,30 @@ for line in sys.stdin:
       << "only the one that was in work";
 }
 
+TEST_F(Loop, AnAnswerWithoutWhatIsComparedOrLimitedEndsACampaignAndIsKept) {
+  if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "there is no python3";
+  const std::string simulator = write("simulator.py", R"(
+import json, sys
+for line in sys.stdin:
+    question = json.loads(line)
+    print(json.dumps({"id": question["id"], "metrics": {"latency_ms": question["design"]["pes_x"]}}), flush=True)
+)");
+  const auto with = [&](const std::string& log, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "campaign", "--space", "tiny",      "--workloads", "m6",          "--rounds",
+        "2",        "--batch", "6",         "--recipe",    quick(),       "--log",
+        file(log),  "--quiet", "--threads", "1",           "--evaluator", "python3 " + simulator};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  };
+  expect_one_line_error(with("a.sqlite", {}), 1,
+                        "gives no 'latency_s', which is compared or limited here. It gives latency_ms");
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations"), 1) << "one was enough";
+  expect_one_line_error(with("a.sqlite", {"--objective", "latency_ms", "--max", "area_mm2=27"}), 1,
+                        "gives no 'area_mm2'");
+  EXPECT_EQ(with("b.sqlite", {"--objective", "latency_ms"}).exit_code, 0);
+}
+
 TEST_F(Loop, TwoProcessesDoNotRunOneCampaign) {
   ASSERT_EQ(hindsight(campaign("whole.sqlite", "6")).exit_code, 0);
   Process one(campaign("a.sqlite", "6")), two(campaign("a.sqlite", "6"));
@@ -201,7 +225,9 @@ TEST_F(Loop, RefusesCampaignsThatMakeNoSense) {
   expect_one_line_error(with({"--objective", "speed"}), 2, "the evaluator gives no 'speed'");
   expect_one_line_error(with({"--max", "are_mm2=27"}), 2, "area_mm2");
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite"))) << "what is refused leaves no log behind";
-  expect_one_line_error(with({"--max", "area_mm2=0.001"}), 3, "no new design within the limits");
+  std::vector<std::string> tight = campaign("a.sqlite", "2");
+  std::replace(tight.begin(), tight.end(), std::string("area_mm2=27"), std::string("area_mm2=0.001"));
+  expect_one_line_error(hindsight(tight), 3, "nothing is within --max area_mm2=0.001. Loosen it?");
   expect_one_line_error(hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--log", file("b.sqlite"),
                                    "--recipe", "no_such", "--quiet"}),
                         2, "no_such");

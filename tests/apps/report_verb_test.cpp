@@ -176,6 +176,25 @@ TEST_F(ReportVerb, FiguresAreSvg) {
                         2, "has no panel");
 }
 
+TEST_F(ReportVerb, TheNameOfTheFileSaysTheFormat) {
+  sweep("5");
+  const auto made = [&](const std::string& name, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"report", "--log", log(), "--out", file(name)};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return read_file(file(name)).substr(0, 5);
+  };
+  EXPECT_EQ(made("a.html"), "<!doc");
+  EXPECT_EQ(made("a"), "<!doc");
+  EXPECT_EQ(made("a.md").front(), '#');
+  EXPECT_EQ(made("a.json").front(), '{');
+  EXPECT_EQ(made("a.svg", {"--figure", "pareto"}), "<?xml");
+  EXPECT_EQ(made("a.txt", {"--format", "md"}).front(), '#');
+  expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("a.pdf")}), 2,
+                        ".pdf is the ending of no format. Use html, md, json, svg, png");
+}
+
 TEST_F(ReportVerb, APictureIsWhatTheRendererMakesOfTheSvg) {
   sweep("20");
   // A renderer that writes down what it was asked stands for rsvg-convert.

@@ -13,6 +13,7 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class SweepBias : public AppTest {
@@ -65,7 +66,10 @@ TEST_F(SweepBias, DrawsAroundTheNearestDesignOfAChip) {
     more.push_back(centre);
     return sweep("a.sqlite", more);
   };
-  expect_one_line_error(around("tpu_v1"), 2, "is no design of space 'tiny'");
+  const Outcome refused = around("tpu_v1");
+  expect_one_line_error(refused, 2, "is no design of space 'tiny'");
+  EXPECT_THAT(refused.err, HasSubstr("Name nearest:tpu_v1, the design that differs least?"));
+  EXPECT_THAT(refused.err, Not(HasSubstr("text id")));
   const Outcome outcome = around("nearest:tpu_v1");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("in tiny: "));
@@ -87,10 +91,22 @@ TEST_F(SweepBias, RecordsItsNoiseAndKeepsItApart) {
   EXPECT_FALSE(std::filesystem::exists(file("b.sqlite")));
 }
 
+TEST_F(SweepBias, DrawsAroundChipsInTheDatacenterSpace) {
+  for (const std::string chip : {"tpu_v4i", "mtia_v1", "nvdla_512"}) {
+    const Outcome outcome =
+        hindsight({"sweep", "--space", "datacenter", "--workloads", "resnet50", "--sampler", "around", "--around",
+                   "nearest:" + chip, "--samples", "5", "--log", file(chip + ".sqlite"), "--json", "--quiet"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("in datacenter: ")) << chip;
+    EXPECT_EQ(Json::parse(outcome.out).at("designs"), 5) << chip;
+  }
+  EXPECT_THAT(recorded("tpu_v4i.sqlite").at("around").get<std::string>(), HasSubstr("precision=bf16"));
+}
+
 TEST_F(SweepBias, SaysWhatIsMissingForAWalk) {
   expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--samples", "5"}), 2, "needs --around DESIGN");
   expect_one_line_error(sweep("a.sqlite", {"--around", kTinyDesign, "--samples", "5"}), 2,
-                        "--around belongs to --sampler around");
+                        "--around belongs to --sampler around and --sampler trajectory, not to --sampler uniform");
   expect_one_line_error(sweep("a.sqlite", {"--steps", "2", "--samples", "5"}), 2,
                         "--steps belongs to --sampler around");
   expect_one_line_error(sweep("a.sqlite", {"--sampler", "around", "--around", "rows=4,columns=8", "--samples", "5"}), 2,
@@ -123,6 +139,41 @@ TEST_F(SweepBias, LogsWhatASearchTried) {
   EXPECT_EQ(hindsight::sweep::test::rows(file("parts.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
 }
 
+TEST_F(SweepBias, ASearchBeginsWithTheChipThatIsNamed) {
+  const auto with_samples = [&](const std::string& log, const std::string& samples) {
+    return sweep(
+        log, {"--sampler", "trajectory", "--objective", "latency", "--around", "nearest:tpu_v1", "--samples", samples});
+  };
+  const Outcome outcome = with_samples("a.sqlite", "10");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("nearest to"));
+  const std::string first = recorded("a.sqlite").at("around");
+  EXPECT_EQ(Json::parse(outcome.out).at("around"), first);
+  EXPECT_FALSE(recorded("a.sqlite").contains("steps"));
+  EXPECT_FALSE(Json::parse(outcome.out).contains("steps"));
+  const std::vector<std::string> rows = hindsight::sweep::test::rows(file("a.sqlite"));
+  ASSERT_EQ(rows.size(), 10U);
+  EXPECT_THAT(rows.front(), HasSubstr(first));
+  ASSERT_EQ(with_samples("a.sqlite", "30").exit_code, 0);
+  ASSERT_EQ(with_samples("whole.sqlite", "30").exit_code, 0);
+  EXPECT_EQ(hindsight::sweep::test::rows(file("a.sqlite")), hindsight::sweep::test::rows(file("whole.sqlite")));
+}
+
+TEST_F(SweepBias, ASearchBeginsWithinTheLimits) {
+  const auto within = [&](const std::string& mm2) {
+    return sweep("a.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--around", "nearest:tpu_v1",
+                              "--samples", "5", "--max", "area_mm2=" + mm2});
+  };
+  const Outcome outcome = within("10");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("that is beyond --max; the search begins with "));
+  EXPECT_THAT(hindsight::sweep::test::rows(file("a.sqlite")).front(),
+              HasSubstr(recorded("a.sqlite").at("around").get<std::string>()));
+  expect_one_line_error(sweep("b.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--around",
+                                           kTinyDesign, "--steps", "2", "--samples", "5"}),
+                        2, "--steps belongs to --sampler around, not to --sampler trajectory");
+}
+
 TEST_F(SweepBias, SaysWhatASearchNeeds) {
   expect_one_line_error(sweep("a.sqlite", {"--sampler", "trajectory", "--samples", "5"}), 2,
                         "needs --objective METRIC");
@@ -151,6 +202,24 @@ TEST_F(SweepBias, KeepsTheWorseHalf) {
                                   "--samples", "200", "--keep", "random:0.5"});
   EXPECT_THAT(text.out, HasSubstr("finished: of 200 designs x 1 workloads the rows of --keep random:0.5 are in"));
   EXPECT_THAT(text.out, HasSubstr(" left out, "));
+}
+
+TEST_F(SweepBias, AWholeSampleDoesNotGrow) {
+  for (const std::vector<std::string>& kind :
+       {std::vector<std::string>{"--keep", "random:0.5"}, std::vector<std::string>{"--sampler", "lhs"}}) {
+    const std::string log = kind[1] == "lhs" ? "l.sqlite" : "k.sqlite";
+    const auto with = [&](const std::string& samples, const std::vector<std::string>& more = {}) {
+      std::vector<std::string> options{"--samples", samples};
+      options.insert(options.end(), kind.begin(), kind.end());
+      options.insert(options.end(), more.begin(), more.end());
+      return sweep(log, options);
+    };
+    ASSERT_EQ(with("30").exit_code, 0);
+    expect_one_line_error(with("40"), 2, "is this sweep with --samples 30");
+    EXPECT_EQ(with("30").exit_code, 0);
+    EXPECT_EQ(with("40", {"--seed", "2"}).exit_code, 0);
+    EXPECT_EQ(sweep(log, {"--samples", "40"}).exit_code, 0) << "another sweep";
+  }
 }
 
 TEST_F(SweepBias, SaysWhatKeepNeeds) {

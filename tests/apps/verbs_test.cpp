@@ -6,6 +6,7 @@
 
 #include "apps/app_fixture.h"
 #include "hindsight/core/terminal.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -121,6 +122,58 @@ TEST_F(Verbs, SimulateSaysThatAChipOfNoSpaceHasNoValuesToChooseFrom) {
   EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
   const std::string text = std::regex_replace(outcome.out, std::regex("\\s+"), " ");
   EXPECT_THAT(text, HasSubstr("activation_memory_entries = 320 would pass (a number: the design is of no space"));
+}
+
+TEST_F(Verbs, AChipIsEvaluatedAtItsOwnNodeUnlessAnotherIsNamed) {
+  const std::vector<std::string> own{"simulate", "--workload", "mobilenet_v2", "--design", "nvdla_1024"};
+  const auto with = [&own](std::vector<std::string> more) {
+    more.insert(more.begin(), own.begin(), own.end());
+    return hindsight(more);
+  };
+  EXPECT_THAT(with({}).out, HasSubstr("; 16nm-silicon (the chip's node): area "));
+  EXPECT_EQ(with({"--json"}).out, with({"--json", "--technology", "16nm-silicon"}).out);
+  EXPECT_THAT(with({"--technology", "7nm-silicon"}).out, HasSubstr("; 7nm-silicon: area "));
+  EXPECT_THAT(hindsight({"simulate", "--workload", "m6", "--design", "edge_tpu_v1"}).out,
+              HasSubstr("; 22nm-silicon (the default): area "));
+  // At 22 nm its clock is too fast and its die larger than an exposure field.
+  EXPECT_EQ(hindsight({"simulate", "--workload", "llama3_8b_decode", "--design", "tpu_v4i"}).exit_code, 0);
+  const std::vector<std::string> check{"check", "--workload", "m6", "--design", "nvdla_1024", "--gpu", "l4"};
+  const Outcome checked = hindsight(check);
+  EXPECT_THAT(checked.out, HasSubstr("chip and DRAM at 16nm-silicon (the chip's node);"));
+}
+
+TEST_F(Verbs, ATechnologyOfAChipThatIsNotThereIsSaid) {
+  const std::string chip = file("chip.yaml");
+  std::string yaml = read_file(hindsight::test::repository() / "configs/designs/nvdla_1024.yaml");
+  yaml.replace(yaml.find("16nm-silicon"), 12, "13nm-silicon");
+  std::ofstream(chip) << yaml;
+  std::vector<std::string> words{"simulate", "--workload", "m6", "--design", chip};
+  expect_one_line_error(hindsight(words), 2, "with --technology");
+  words.insert(words.end(), {"--technology", "16nm-silicon"});
+  EXPECT_EQ(hindsight(words).exit_code, 0);
+}
+
+TEST_F(Verbs, ACoolingClassThatIsNamedIsTheChips) {
+  const auto simulated = [](const char* technology) {
+    return Json::parse(hindsight({"simulate", "--workload", "mobilenet_v2", "--design", "coral_edge_tpu",
+                                  "--technology", technology, "--json"})
+                           .out);
+  };
+  const Json own = simulated("22nm-silicon"), air = simulated("22nm-silicon@air");
+  EXPECT_EQ(own.at("config").at("cooling"), "phone");
+  EXPECT_EQ(own.at("area").at("interfaces_mm2"), 0);
+  EXPECT_EQ(air.at("config").at("cooling"), "air");
+  EXPECT_EQ(air.at("area").at("interfaces_mm2"), 23);
+  EXPECT_EQ(air.at("technology"), "22nm-silicon@air");
+  // The technology's own class is named, too: 2.5 W are less than the chip's 2.7 W.
+  const Outcome passive = hindsight(
+      {"simulate", "--workload", "mobilenet_v2", "--design", "coral_edge_tpu", "--technology", "22nm-silicon@passive"});
+  EXPECT_EQ(passive.exit_code, 3);
+  EXPECT_THAT(passive.out, HasSubstr("its cooling class removes 2.5 W"));
+  EXPECT_THAT(passive.out, HasSubstr("22nm-silicon (passive, not the chip's own phone): area "));
+  const Outcome checked = hindsight({"check", "--workload", "mobilenet_v2", "--design", "coral_edge_tpu", "--gpu", "l4",
+                                     "--technology", "22nm-silicon@card"});
+  EXPECT_THAT(checked.out, HasSubstr("22nm-silicon@card (card, not the chip's own phone);"));
 }
 
 TEST_F(Verbs, SimulateAgreesWithTheLog) {
@@ -244,6 +297,28 @@ TEST_F(Verbs, TablesFitTheTerminal) {
       }
     }
   }
+}
+
+TEST_F(Verbs, ASecondLimitOfTheSameIsRefusedByAllThatTakeLimits) {
+  const std::string log = file("a.sqlite");
+  const std::vector<std::vector<std::string>> commands{
+      {"sweep", "--space", "tiny", "--workloads", "m6", "--samples", "5", "--log", log},
+      {"search", "--space", "tiny", "--workloads", "m6", "--queries", "5", "--log", log},
+      {"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "1", "--log", log},
+      {"ask", "--space", "tiny", "--application", "m6", "--objective", "latency_s", "--log", log},
+      {"optimum", "--space", "tiny", "--workloads", "m6"},
+      {"propose", "--model", "edge-any", "--workload", "m6"}};
+  for (std::vector<std::string> command : commands) {
+    SCOPED_TRACE(command.front());
+    command.insert(command.end(), {"--max", "area_mm2=20", "--max", "area_mm2=27"});
+    expect_one_line_error(hindsight(command), 2,
+                          "--max: the limit of 'area_mm2' is given twice. Leave one of them out?");
+    if (command.front() == "sweep") continue;  // has no --min
+    command.resize(command.size() - 4);
+    command.insert(command.end(), {"--min", "pes_x=2", "--min", "pes_x=4"});
+    expect_one_line_error(hindsight(command), 2, "--min: the limit of 'pes_x' is given twice");
+  }
+  EXPECT_FALSE(std::filesystem::exists(log));
 }
 
 TEST_F(Verbs, PipedOutputHoldsNoEscapeCodes) {

@@ -45,6 +45,20 @@ TEST_F(WorkloadImport, TheWorkloadIsTakenByOtherVerbs) {
   EXPECT_EQ(swept.exit_code, 0) << swept.err;
 }
 
+TEST_F(WorkloadImport, VerbsThatTakeAWorkloadSayHowToMakeOne) {
+  const std::string layers = write("net.csv", "Layer, M, N, K,\na, 8, 4, 2,\n");
+  const std::string remedy = layers +
+                             ": is no workload file. Make one of another tool's network: hindsight workload "
+                             "import " +
+                             layers + " --out net.yaml\n";
+  for (const std::string& name : {layers, layers + "@8"}) {
+    expect_one_line_error(hindsight({"workload", "show", name}), 2, remedy);
+    expect_one_line_error(hindsight({"propose", "--workload", name}), 2, remedy);
+  }
+  expect_one_line_error(hindsight({"workload", "show", model()}), 2, "hindsight workload import " + model());
+  EXPECT_EQ(hindsight({"workload", "import", layers, "--out", file("net.yaml")}).exit_code, 0);
+}
+
 TEST_F(WorkloadImport, AsJsonAndOnStandardOutput) {
   const Json json = Json::parse(hindsight({"workload", "import", model(), "--dim", "batch=2", "--json"}).out);
   EXPECT_EQ(json.at("format"), "onnx");

@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/check/node_scaling.h"
 #include "tolerances.h"
 
 namespace hindsight::check {
@@ -120,11 +124,68 @@ TEST(GpuCheck, TheDesignIsWhatTheAcceleratorModelSays) {
       accel::evaluate(accel::chip_facts(chip.config, technology), mobilenet().gemms(), accel::Depth::stop_at_hardware);
   EXPECT_EQ(comparison.accelerator->single.latency_s, evaluation.metrics->latency_s);
   EXPECT_EQ(comparison.accelerator->single.energy_j, evaluation.metrics->energy_j);
-  // At 5 nm: smaller and thriftier, by less than the logic alone, because DRAM and its PHY stay.
-  EXPECT_LT(comparison.accelerator->scaled_area_mm2, comparison.accelerator->area_mm2);
-  EXPECT_GT(comparison.accelerator->scaled_area_mm2, evaluation.area.dram_phy_mm2);
-  EXPECT_LT(comparison.accelerator->scaled_energy_j, evaluation.metrics->energy_j);
-  EXPECT_GT(comparison.accelerator->scaled_energy_j, evaluation.metrics->energy.dram_j);
+  // Version 1 at 5 nm: smaller and thriftier, by less than the logic alone, because DRAM and its PHY stay.
+  EXPECT_EQ(comparison.accelerator->basis, NodeBasis::scaled);
+  const AtCommonNode there = comparison.accelerator->at_common_node.value();
+  const NodeScaling scaling = node_scaling(22, 5);
+  const double dram_j = evaluation.metrics->energy.dram_j, phy_mm2 = evaluation.area.dram_phy_mm2;
+  EXPECT_LT(relative_error(there.energy_j - dram_j, (evaluation.metrics->energy_j - dram_j) * scaling.energy),
+            kRounding);
+  EXPECT_LT(relative_error(there.area_mm2 - phy_mm2, (evaluation.area.total_mm2() - phy_mm2) * scaling.area),
+            kRounding);
+}
+
+/// SRAM shrinks less than logic and interfaces do not at all: only the model at 5 nm knows what a design has of each.
+TEST(GpuCheck, ADesignOfVersion2IsEvaluatedAtTheCommonNode) {
+  const workload::Network resnet = workload::load_network("resnet50");
+  for (const auto& [chip, from, there_name] : {std::tuple("coral_edge_tpu", "22nm-silicon", "5nm-silicon"),
+                                               {"coral_edge_tpu", "22nm-silicon@card", "5nm-silicon@card"},
+                                               {"tpu_v4i", "7nm-silicon@liquid", "5nm-silicon@liquid"},
+                                               {"nnp_t", "16nm-silicon@air", "5nm-silicon@air"}}) {
+    accel::AcceleratorConfig config = accel::load_reference_chip(chip).config;
+    if (std::string(from).find('@') != std::string::npos) config.cooling = accel::Cooling::as_technology;
+    const NetworkComparison comparison = compare(config, accel::load_technology(from), resnet, {});
+    ASSERT_TRUE(comparison.accelerator) << chip << from;
+    const AcceleratorRun& run = *comparison.accelerator;
+    EXPECT_EQ(run.basis, NodeBasis::evaluated);
+    const accel::Evaluation direct = accel::evaluate(accel::chip_facts(config, accel::load_technology(there_name)),
+                                                     resnet, accel::Depth::stop_at_hardware);
+    ASSERT_TRUE(direct.feasible()) << there_name;
+    EXPECT_EQ(run.at_common_node.value().energy_j, direct.metrics->energy_j) << chip << from;
+    EXPECT_EQ(run.at_common_node.value().area_mm2, direct.area.total_mm2()) << chip << from;
+    EXPECT_EQ(run.single.latency_s, direct.metrics->latency_s) << "the clock and all cycles are kept";
+    EXPECT_TRUE(run.reasons_there.empty());
+  }
+}
+
+TEST(GpuCheck, ADesignAtTheCommonNodeStaysAsItIs) {
+  const accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
+  const NetworkComparison comparison = compare(config, accel::load_technology("5nm-silicon"), mobilenet(), {});
+  const AcceleratorRun& run = comparison.accelerator.value();
+  EXPECT_EQ(run.basis, NodeBasis::own);
+  EXPECT_EQ(run.at_common_node.value().energy_j, run.single.energy_j);
+  EXPECT_EQ(run.at_common_node.value().area_mm2, run.area_mm2);
+}
+
+TEST(GpuCheck, ADesignThatTheCommonNodeRefusesHasReasonsAndNoFiguresThere) {
+  accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
+  accel::Technology faster = accel::load_technology("22nm-silicon@liquid");
+  faster.max_clock_mhz = 3000;  // 5nm-silicon ends at 2000
+  config.clock_mhz = 2500;
+  config.cooling = accel::Cooling::as_technology;
+  const NetworkComparison comparison = compare(config, faster, mobilenet(), {});
+  ASSERT_TRUE(comparison.accelerator) << ::testing::PrintToString(comparison.reasons);
+  EXPECT_FALSE(comparison.accelerator->at_common_node);
+  EXPECT_THAT(comparison.accelerator->reasons_there, ::testing::ElementsAre("clock"));
+  // A node with more registers on a hop takes more cycles, at 5 nm as well.
+  faster.max_clock_mhz = 1000;
+  config.clock_mhz = 500;
+  const double usual_s = compare(config, faster, mobilenet(), {}).accelerator.value().single.latency_s;
+  const double usual_j = compare(config, faster, mobilenet(), {}).accelerator->at_common_node.value().energy_j;
+  faster.noc_hop_cycles = 50;
+  const AcceleratorRun slow = compare(config, faster, mobilenet(), {}).accelerator.value();
+  EXPECT_GT(slow.single.latency_s, usual_s);
+  EXPECT_GT(slow.at_common_node.value().energy_j, usual_j) << "idle for as many cycles";
 }
 
 TEST(GpuCheck, TheVerdictNamesTheClosestAndTheStrongest) {
@@ -133,13 +194,107 @@ TEST(GpuCheck, TheVerdictNamesTheClosestAndTheStrongest) {
   comparison.gpus = {round_gpu("small", 2.1e-3, 16e-3, 8, 8e-3, 64e-3),
                      round_gpu("large", 0.5e-3, 90e-3, 64, 1.6e-3, 320e-3)};
   // 2.1 ms against 1 ms, 16 mJ against 2 mJ; 64 in 1.6 ms are 40,000 against 1,000 per second; 5 mJ against 2 mJ.
+  const std::string first = "2.1x lower latency than small at batch 1, at 1/8 of the energy; ";
+  const std::string last = "where an inference costs it 2.5 times this design's energy";
   EXPECT_EQ(verdict_line(comparison),
-            "2.1x lower latency than small at batch 1, at 1/8 of the energy; large has 40x the throughput at batch 64, "
-            "where an inference costs it 2.5 times this design's energy");
+            first + "no GPU here is as fast at that batch; large has 40x the throughput at batch 64, " + last);
+  // 16 in 0.8 ms are 20,000 per second, 6 mJ each.
+  comparison.gpus.back().at_equal_latency = {.batch = 16, .latency_s = 0.8e-3, .energy_j = 96e-3};
+  EXPECT_EQ(verdict_line(comparison),
+            first +
+                "in this design's time large has 20x the throughput at batch 16, each for 3 times the energy; "
+                "large has 40x the throughput at batch 64, " +
+                last);
+  // The smaller one has more of them in that time: 30 in 1 ms.
+  comparison.gpus.front().at_equal_latency = {.batch = 30, .latency_s = 1e-3, .energy_j = 30e-3};
+  EXPECT_THAT(verdict_line(comparison), HasSubstr("in this design's time small has 30x the throughput at batch 30, "
+                                                  "each for 1/2 of the energy; large has 40x"));
+  comparison.accelerator->single.latency_s = 2e-3;
+  comparison.gpus.back().at_equal_latency = comparison.gpus.back().saturated;
+  EXPECT_THAT(verdict_line(comparison),
+              HasSubstr("of the energy; large has 80x the throughput at batch 64, in no more time, where"));
   comparison.gpus.front().single.latency_s = 0.25e-3;
-  EXPECT_THAT(verdict_line(comparison), HasSubstr("4x higher latency than small"));
+  EXPECT_THAT(verdict_line(comparison), HasSubstr("8x higher latency than small"));
+  comparison.gpus.front().single.latency_s = 2.09e-3;
+  comparison.gpus.front().single.energy_j = 1.95e-3;
+  EXPECT_TRUE(verdict_line(comparison).starts_with("the latency of small at batch 1, at about the energy;"));
   comparison.accelerator.reset();
   EXPECT_EQ(verdict_line(comparison), "");
+}
+
+/// Every doubled batch is there, and the next one after that at equal latency would take longer.
+TEST(GpuCheck, TheBatchAtEqualLatencyIsTheLargestThatTakesNoLonger) {
+  const GpuRuns runs = run_on_gpu(contender(gpu::load_gpu("l4")), mobilenet());
+  ASSERT_GT(runs.batches.size(), 3U);
+  for (std::size_t i = 0; i < runs.batches.size(); ++i) EXPECT_EQ(runs.batches[i].batch, std::int64_t{1} << i);
+  EXPECT_EQ(runs.batches.back().batch, runs.saturated.batch);
+  const accel::AcceleratorConfig chip = accel::load_reference_chip("edge_tpu_v1").config;
+  const accel::Technology technology = accel::load_technology("22nm");
+  const double design_s = compare(chip, technology, mobilenet(), {}).accelerator.value().single.latency_s;
+  // Batches of 1, 2, 4 take a third of the design's time, exactly the same, and a third more.
+  GpuRuns planted = runs;
+  planted.batches.resize(3);
+  planted.batches[0].latency_s = design_s / 3;
+  planted.batches[1].latency_s = design_s;
+  planted.batches[2].latency_s = 4 * design_s / 3;
+  GpuRuns slower = planted;
+  for (BatchRun& run : slower.batches) run.latency_s += design_s;
+  const NetworkComparison comparison = compare(chip, technology, mobilenet(), {planted, slower});
+  ASSERT_TRUE(comparison.gpus[0].at_equal_latency);
+  EXPECT_EQ(comparison.gpus[0].at_equal_latency->batch, 2);
+  EXPECT_FALSE(comparison.gpus[1].at_equal_latency);
+  accel::AcceleratorConfig refused = chip;
+  refused.instruction_memory_entries = 1;
+  EXPECT_FALSE(compare(refused, technology, mobilenet(), {planted}).gpus[0].at_equal_latency);
+}
+
+TEST(GpuCheck, AVerdictSaysThatItIsAnEstimateAndWhatOf) {
+  NetworkComparison comparison{.network = "net", .accelerator = AcceleratorRun{}};
+  comparison.accelerator->single = {.batch = 1, .latency_s = 1e-3, .energy_j = 2e-3};
+  comparison.gpus = {round_gpu("large", 0.5e-3, 90e-3, 64, 1.6e-3, 320e-3)};
+  EXPECT_THAT(estimates(comparison), ::testing::IsEmpty());
+  EXPECT_FALSE(verdict_line(comparison).starts_with("estimate: "));
+  const auto expect = [&](const std::vector<std::string>& codes, const auto& doubt) {
+    NetworkComparison doubted = comparison;
+    doubt(doubted);
+    EXPECT_EQ(estimates(doubted), codes);
+    EXPECT_TRUE(verdict_line(doubted).starts_with("estimate: 2x higher latency")) << codes.front();
+  };
+  expect({"fp8"}, [](NetworkComparison& c) { c.precision = accel::Precision::fp8; });
+  expect({"non_gemm_work"}, [](NetworkComparison& c) { c.counts_vector_work = true; });
+  expect({"non_gemm_work"}, [](NetworkComparison& c) { c.gpus[0].saturated.other_frac = 0.1; });
+  expect({"non_gemm_work", "products_alone"}, [](NetworkComparison& c) {
+    c.gpus[0].single.other_frac = 0.1;
+    c.gpus[0].single.beyond_products = true;
+  });
+  expect({"non_gemm_work"}, [](NetworkComparison& c) {
+    c.counts_vector_work = true;
+    c.gpus[0].single.beyond_products = true;
+  });
+  expect({"exceeds_gpu_memory"}, [](NetworkComparison& c) { c.gpus[0].exceeds_memory = true; });
+  expect({"experts_of_one_token"}, [](NetworkComparison& c) { c.more_experts = true; });
+  expect({"die_area"}, [](NetworkComparison& c) { c.dies.chips = 1; });
+  expect({"chip_power"}, [](NetworkComparison& c) { c.power.chips = 1; });
+}
+
+/// Depthwise convolutions are products, which every design counts; softmax is none.
+TEST(GpuCheck, ProductsAloneAreToldFromWhatElseAGpuRuns) {
+  const std::string layers =
+      "format: 1\nname: net\nlayers:\n  - {name: a, type: depthwise_convolution, in: [56, 56, 64], kernel: 3, pad: "
+      "1}\n";
+  const workload::Network products = workload::parse_network(layers, "net.yaml");
+  const GpuContender l4 = contender(gpu::load_gpu("l4"));
+  const GpuRuns depthwise = run_on_gpu(l4, products);
+  EXPECT_GT(depthwise.single.other_frac, 0);
+  EXPECT_FALSE(depthwise.single.beyond_products);
+  EXPECT_TRUE(run_on_gpu(l4, workload::load_network("vit_b_16")).single.beyond_products);
+  const workload::Network vit = workload::load_network("vit_b_16");
+  accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
+  const accel::Technology technology = accel::load_technology("22nm-silicon");
+  EXPECT_TRUE(counts_products_alone(compare(config, technology, vit, {run_on_gpu(l4, vit)})));
+  EXPECT_FALSE(counts_products_alone(compare(config, technology, products, {depthwise})));
+  config.vector_lanes = 32;
+  EXPECT_FALSE(counts_products_alone(compare(config, technology, vit, {run_on_gpu(l4, vit)})));
 }
 
 TEST(GpuCheck, AnInfeasibleDesignHasReasonsAndNoFigures) {

@@ -59,6 +59,12 @@ TEST(ForeignName, SaysWhoNamesItAndTheWayOut) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("the model's technology is '/etc/passwd', which names a file"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("Name it with --technology"));
   }
+  try {
+    static_cast<void>(foreign_name("a/b", "it", ""));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "it is 'a/b', which names a file, and no file is opened because another one names it.");
+  }
 }
 
 }  // namespace

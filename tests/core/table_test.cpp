@@ -140,7 +140,7 @@ TEST(Table, ChosenColumnsStandInTheirOrderAndAreNeverDropped) {
     FAIL() << "it is not there any more";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_THAT(error.what(), HasSubstr("unknown column 'energy'"));
+    EXPECT_THAT(error.what(), HasSubstr("--columns: unknown column 'energy'"));
   }
 }
 

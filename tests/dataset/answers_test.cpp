@@ -132,6 +132,15 @@ TEST(Answers, TablesThatCannotBeAreRefusedByPlace) {
               HasSubstr("latency_s is 'oom', which is not a number"));
 }
 
+TEST(Answers, ValuesThatCannotBeAreRefusedByTheirCells) {
+  const std::string header = "mode,block,latency_s,area_mm2,reason\n";
+  EXPECT_EQ(answer_refusal(header + "tiled,1,0,2,\n"),
+            "t.csv:2:9: latency_s is 0, and nothing takes no time. A design that failed has a reason instead");
+  EXPECT_THAT(answer_refusal(header + "tiled,1,3,-2,\n"),
+              StartsWith("t.csv:2:11: area_mm2 is -2, and no area is below 0."));
+  EXPECT_THAT(answers_of(header + "tiled,1,-1,-1,hot\n"), ElementsAre("mode=tiled,block=1 hot"));
+}
+
 TEST(Answers, FeasibleRowsHaveTheSameMetrics) {
   const CsvTable table = parse_csv("mode,block,latency_s,area_mm2\ntiled,1,2,3\ntiled,2,4,\nflat,,oom,\n", "t.csv");
   const Answers answers = read_answers(table, answer_space(), answer_words());

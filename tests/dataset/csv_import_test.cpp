@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "dataset/dataset_fixture.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
@@ -82,8 +84,8 @@ TEST_F(ImportCsv, ATableBecomesADataset) {
 }
 
 TEST_F(ImportCsv, TheReasonIsTheColumnOrTheWordOrInfeasible) {
-  EXPECT_THAT(reasons_of("a,y\n1,3\n2,\n3,nan\n4,Compile-Error\n5,-inf\n6,OOM\n", {.objective = "y"}),
-              ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom"));
+  EXPECT_THAT(reasons_of("a,y\n1,3\n2,\n3,nan\n4,Compile-Error\n5,-inf\n6,OOM\n7,NaN\n", {.objective = "y"}),
+              ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom", "nan"));
 }
 
 TEST_F(ImportCsv, FlagsInTheirSpellings) {
@@ -94,6 +96,28 @@ TEST_F(ImportCsv, FlagsInTheirSpellings) {
 
 TEST_F(ImportCsv, AnObjectiveMayBeZeroOrBelow) {
   EXPECT_THAT(reasons_of("a,y\n1,0\n2,-3.5\n3,1\n", {.objective = "y"}), ElementsAre("ok", "ok", "ok"));
+}
+
+TEST_F(ImportCsv, ValuesThatCannotBeAreRefusedByTheirCells) {
+  const CsvRoles wanted{.objective = "latency_s", .constraints = {"area_mm2", "slack_ns"}};
+  const ImportResult result =
+      import("a,latency_s,area_mm2,slack_ns\n1,2,3,-1\n2,-1,3,1\n3,0,3,1\n4,2,-3,1\n5,oom,-1,-1\n6,2,0,1\n", wanted);
+  EXPECT_THAT(result.rejected,
+              ElementsAre(HasSubstr("t.csv:3:3: latency_s is -1, and nothing takes no time (a run that failed has an "
+                                    "empty cell, or --infeasible says so)"),
+                          HasSubstr("t.csv:4:3: latency_s is 0, and nothing takes no time"),
+                          HasSubstr("t.csv:5:5: area_mm2 is -3, and no area is below 0")));
+  EXPECT_EQ(result.feasible, 2U);
+  EXPECT_THAT(result.infeasible, ElementsAre(::testing::Pair("oom", 1U))) << "a failed run may have left -1 behind";
+  EXPECT_THAT(result.remarks, IsEmpty());
+  EXPECT_TRUE(log::Log::open(file_, log::OpenMode::read_only).verify().sound());
+  const Dataset data = load_dataset(file_, [] {
+    Selection all = selection("latency_s");
+    all.constraints = {"area_mm2"};
+    return all;
+  }());
+  EXPECT_THAT(data.feasible, ElementsAre(true, false, true));
+  EXPECT_TRUE(std::isnan(data.constraints(1, 0)));
 }
 
 TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
@@ -117,6 +141,22 @@ TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
 TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {
   EXPECT_THAT(reasons_of("a,y,valid\n1,3,1\n2,0.0,0\n3,5,0.0\n", {.objective = "y", .infeasible = "valid=0"}),
               ElementsAre("ok", "infeasible", "infeasible"));
+}
+
+TEST_F(ImportCsv, AFlagThatNoRowHasIsRefused) {
+  const std::string rows = "a,y,status\n1,3,ok\n2,0,FAIL\n3,5,ok\n";
+  const auto refusal = [&](const std::string& text, const std::string& flag) {
+    return error_of([&] { import(text, {.objective = "y", .infeasible = flag}); }).second;
+  };
+  EXPECT_EQ(refusal(rows, "status=FAILED"),
+            "t.csv: --infeasible status=FAILED: status is FAILED in no row; it has ok, FAIL. Write the value as the "
+            "table has it, or leave the option out");
+  EXPECT_FALSE(std::filesystem::exists(file_));
+  EXPECT_THAT(refusal("a,y,code\n1,3,1\n2,3,2\n3,3,\n4,3,4\n5,3,5\n6,3,6\n7,3,7\n", "code=0"),
+              HasSubstr("code is 0 in no row; it has 1, 2, '', 4, 5, .... "));
+  EXPECT_THAT(import("a,y,status\n1,3,ok\n2,4,ok\n", {.objective = "y", .infeasible = "status=FAILED"}).remarks,
+              ElementsAre("status is FAILED in no row, but 'ok' in all"))
+      << "a table in which nothing failed";
 }
 
 TEST_F(ImportCsv, AnInfeasibleDesignHasNoCost) {

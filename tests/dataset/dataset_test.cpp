@@ -141,6 +141,38 @@ TEST(Context, ContradictsWhenOneFeatureOfTheNamesakeDiffers) {
   EXPECT_FALSE(contradict(one, other));
 }
 
+TEST(Context, ContradictsWhenALayerOfTheNamesakeDiffers) {
+  Context one{"net", {"a"}, Eigen::VectorXd::Ones(1)};
+  one.layers = {.features = Eigen::MatrixXf{{20.5F, 3, 0}, {20.5F, 3, 1}, {7, 1, 0}},
+                .repeats = Eigen::Vector3f(1, 2, 1)};
+  Context other = one;
+  EXPECT_FALSE(contradict(one, other));
+  other.layers.features(0, 0) += 4e-6F;
+  EXPECT_FALSE(contradict(one, other)) << "rounding";
+  other.layers.features(0, 0) = 20.6F;  // 7 % more of what it is the logarithm of
+  EXPECT_TRUE(contradict(one, other)) << "the features of the whole network agree";
+  other.layers = {};
+  EXPECT_FALSE(contradict(one, other)) << "nobody knows its layers";
+  other = one;
+  other.layers.repeats[1] = 3;
+  EXPECT_TRUE(contradict(one, other));
+  other.layers.features = one.layers.features.topRows(2).eval();
+  other.layers.repeats = one.layers.repeats.head(2).eval();
+  EXPECT_TRUE(contradict(one, other)) << "a layer less";
+}
+
+TEST(Context, IsTheOneOfAModelWithFewerFeaturesOfALayer) {
+  Context now{"net", {"a"}, Eigen::VectorXd::Ones(1)};
+  now.layers = {.features = Eigen::MatrixXf{{20.5F, 3, 0}, {20.5F, 3, 1}, {7, 1, 0}},
+                .repeats = Eigen::Vector3f(1, 2, 1)};
+  Context before = now;  // to whom the first two layers were one, three times
+  before.layers = {.features = Eigen::MatrixXf{{20.5F, 3}, {7, 1}}, .repeats = Eigen::Vector2f(3, 1)};
+  EXPECT_FALSE(contradict(now, before));
+  EXPECT_FALSE(contradict(before, now));
+  before.layers.features(1, 1) = 2;
+  EXPECT_TRUE(contradict(now, before));
+}
+
 TEST(RequireTrainable, AcceptsFitDataWithAndWithoutInfeasibleRows) {
   EXPECT_NO_THROW(require_trainable(hand_made({{0, 1}, {0, 2}, {0, kNaN}, {1, 3}}, 2)));
   EXPECT_NO_THROW(require_trainable(hand_made({{0, 1}, {0, 2}})));

@@ -44,6 +44,7 @@ TEST(SnakeCase, StableWords) {
   EXPECT_EQ(snake_case("Buffer (KiB)"), "buffer_kib");
   EXPECT_EQ(snake_case("bufferMiB, L2Size"), "buffer_mib_l2_size");
   EXPECT_EQ(snake_case("Power mW"), "power_mw");
+  EXPECT_EQ(snake_case("NaN"), "nan");
   EXPECT_EQ(snake_case("clock_kHz"), "clock_khz");
   EXPECT_EQ(snake_case("bandwidth [GB/s]"), "bandwidth_gb_per_s");
   EXPECT_EQ(snake_case("GFLOP/W"), "gflop_per_w");

@@ -340,6 +340,16 @@ TEST_F(ReadImport, AnExportAsATable) {
   EXPECT_TRUE(source.repeats);
 }
 
+TEST_F(ReadImport, ValuesThatCannotBeAreRefusedByLine) {
+  const ImportSource source = read(std::string(kExportHeader) + "net,sim,0,1,1,,,,,,,,0,4\n" +
+                                   "net,sim,0,2,1,,,,,,,,1,4\n" + "net,sim,0,4,0,area,,,,,,,,-1\n");
+  const ImportResult result =
+      import_rows(source, {}, infer_source_space(source, {}).space, {}, file_, Duplicates::keep, test::provenance());
+  EXPECT_THAT(result.rejected, ElementsAre(HasSubstr("latency_s is 0, and nothing takes no time")));
+  EXPECT_THAT(result.rejected, ElementsAre(HasSubstr("in:2")));
+  EXPECT_EQ(result.inserted, 2U) << "the infeasible one without its area";
+}
+
 TEST_F(ReadImport, ExportsThatCannotBeAreRefusedByPlace) {
   const auto table = [](const std::string& rows) { return std::string(kExportHeader) + rows; };
   EXPECT_EQ(refusal(table("net,sim,0,1,1,,,,,,,,fast,4\n")), "2:22: latency_s is 'fast', which is not a number");

@@ -28,7 +28,7 @@ TEST_F(VerifyTest, OutcomesThatCannotBeAreNamed) {
   EXPECT_THAT(
       problems_after("UPDATE evaluations SET energy_j = 9e999 WHERE evaluation_id = 5;"
                      "UPDATE evaluations SET energy_j = -2, latency_s = 0 WHERE evaluation_id = 1"),
-      ElementsAre("evaluation 5: energy_j is infinite", "evaluation 1: energy_j is -2, and no design gives energy",
+      ElementsAre("evaluation 5: energy_j is infinite", "evaluation 1: energy_j is -2, and no energy is below 0",
                   "evaluation 1: latency_s is 0, and nothing takes no time"));
 }
 

@@ -75,6 +75,23 @@ TEST(Online, SameSeedSameQueries) {
   }
 }
 
+TEST(Online, BeginsWithTheDesignsOfTheStartThatAreOpen) {
+  const Problem problem = constrained_problem(14);
+  const space::Design within{{1, 2, 0, 0, 0, 0}}, beyond{{7, 7, 0, 0, 0, 0}};
+  ASSERT_LE(product_area(within.levels.data()), 14);
+  ASSERT_GT(product_area(beyond.levels.data()), 14);
+  for (const OnlineMethod method : kMethods) {
+    const auto run = [&](const std::vector<space::Design>& start) {
+      return optimize_online(method, problem, simulator(product_time), 40, 1, start).design;
+    };
+    const std::vector<space::Design> begun = run({beyond, within, within});
+    ASSERT_EQ(begun.size(), 40U) << to_string(method);
+    EXPECT_EQ(begun.front(), within) << to_string(method);
+    EXPECT_EQ(std::count(begun.begin(), begun.end(), within), 1) << to_string(method);
+    EXPECT_EQ(run({beyond}), run({})) << to_string(method);
+  }
+}
+
 TEST(Online, StopsWhenNoDesignIsLeft) {
   Problem problem = make_problem(smooth);
   problem.allowed = {{1, 2}, {3}, {4}, {5, 0}, {1, 2, 3}, {0}};  // 12 designs

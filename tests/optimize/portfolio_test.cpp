@@ -216,6 +216,49 @@ TEST(SpreadOut, WithoutSwitchesEverySecondIsTakenByRank) {
   EXPECT_TRUE(list[4].parameters.empty());
 }
 
+/// The evaluations of every search for another value: parameters of three values, the first design the smallest.
+struct CountedSearches {
+  CountedSearches(std::size_t parameters, std::uint64_t evaluations) {
+    std::vector<space::Parameter> all;
+    for (std::size_t p = 0; p < parameters; ++p) all.push_back(numbers("n" + std::to_string(p), 3));
+    const space::DesignSpace space = space_of(std::move(all));
+    const AllowedLevels any;
+    const SpreadQuestion question{.space = space,
+                                  .allowed = any,
+                                  .count = 5,
+                                  .diversity = 1,
+                                  .evaluations = evaluations,
+                                  .best_among =
+                                      [&](const AllowedLevels& allowed, std::uint64_t share) {
+                                        each.push_back(share);
+                                        const auto other = std::ranges::find_if(
+                                            allowed, [](const Levels& levels) { return !levels.empty(); });
+                                        searched.push_back(static_cast<std::size_t>(other - allowed.begin()));
+                                        EXPECT_EQ(*other, (Levels{1, 2}));
+                                        return std::vector<Candidate>{};
+                                      },
+                                  .best_logged = nothing_of_it};
+    (void)spread_out({{.design = {Levels(parameters, 0)}}}, question);
+  }
+  std::vector<std::uint64_t> each;
+  std::vector<std::size_t> searched;  ///< parameters
+};
+
+TEST(SpreadOut, SearchesForOtherValuesTakeATenthEachAndOneAndAHalfTimesTheBudgetTogetherAtMost) {
+  EXPECT_EQ(CountedSearches(10, 50'000).each, std::vector<std::uint64_t>(10, 5000));
+  EXPECT_EQ(CountedSearches(15, 50'000).each, std::vector<std::uint64_t>(15, 5000));
+  EXPECT_EQ(CountedSearches(15, 333).each, std::vector<std::uint64_t>(15, 33));
+  EXPECT_EQ(CountedSearches(16, 50'000).each, std::vector<std::uint64_t>(16, 4687));
+  EXPECT_EQ(CountedSearches(100, 50'000).each, std::vector<std::uint64_t>(100, 750));
+  // With so few evaluations not for all of them, but for some of the whole space.
+  const CountedSearches few(100, 2000);
+  EXPECT_EQ(few.each, std::vector<std::uint64_t>(30, 100));
+  EXPECT_EQ(few.searched.front(), 0U);
+  EXPECT_EQ(few.searched[15], 50U);
+  EXPECT_EQ(few.searched.back(), 96U);
+  EXPECT_EQ(CountedSearches(100, 100).each, std::vector<std::uint64_t>(15, 10));
+}
+
 TEST(SpreadOut, OneSwitchIsAParameterLikeOthers) {
   const Asking asking(space_of({numbers("n", 10), numbers("a", 2)}),
                       [](const Levels& levels) { return 0.01 * levels[0] + 0.4 * levels[1]; });

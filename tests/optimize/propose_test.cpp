@@ -502,6 +502,30 @@ TEST(Propose, OffersNoChanceThatIsAllButNone) {
   EXPECT_THAT(message_at(1e-9), HasSubstr("Relax several, or allow more values?"));
 }
 
+TEST(Propose, AdvisesWhatTheCallerKnowsWhereNothingIsLikely) {
+  const auto model_at = [](double chance) {
+    return bowl_model(
+        [=](std::size_t p, std::size_t /*level*/) { return p == 0 ? std::log(chance / (1 - chance)) : 0.0; });
+  };
+  ProposeOptions options = options_for({"one"});
+  int asked = 0;
+  options.unlikely_remedy = [&asked] {
+    ++asked;
+    return std::string("Ask another model?");
+  };
+  for (const double chance : {1e-9, 0.05}) {
+    const std::string message = no_feasible_message(model_at(chance), options);
+    EXPECT_THAT(message, HasSubstr("meets p_feasible >= 0.1 (--min-feasible) and all else"));
+    EXPECT_TRUE(message.ends_with("nor with one other limit relaxed. Ask another model?")) << message;
+    EXPECT_THAT(message, Not(HasSubstr("Allow p_feasible"))) << "a chance that is not to be believed";
+  }
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(propose(model_at(0.95), options).proposals.empty());
+  EXPECT_EQ(asked, 2) << "only where nothing is found";
+  options.unlikely_remedy = [] { return std::string(); };
+  EXPECT_THAT(no_feasible_message(model_at(0.05), options), HasSubstr("Allow p_feasible >= 0.0"));
+}
+
 TEST(Propose, OffersNothingBeyondALimitThatNobodySets) {
   ProposeOptions options = options_for({"one"});
   const auto text = [](double value) { return std::string(value > 3 ? "" : "area_mm2 <= 3"); };
@@ -640,6 +664,17 @@ TEST(Propose, NewDesignsAreThoseThatTheLogDoesNotHave) {
   for (const Proposal& proposal : fresh.proposals) EXPECT_GE(proposal.nearest_logged_distance, 1U);
   options.logged = nullptr;
   EXPECT_THROW(static_cast<void>(propose(bowl_model(), options)), Error);
+}
+
+TEST(Propose, WhatTheLogKnowsToBeInfeasibleIsNotProposed) {
+  dataset::Dataset logged = one_row_log(kBottom);
+  logged.feasible[0] = false;
+  ProposeOptions options = options_for({"one"});
+  EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom);
+  options.logged = &logged;
+  for (const Proposal& proposal : propose(bowl_model(), options).proposals) EXPECT_NE(proposal.design.levels, kBottom);
+  options.contexts = {plain_context("two")};
+  EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom) << "another application's row";
 }
 
 TEST(Propose, IsNoMoreCarefulThanWhereTheLogsBestDesignCanBeBuilt) {

@@ -52,6 +52,16 @@ TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
 }
 
+TEST(ProposalsText, NamesApplicationsThatNoBoundHoldsFor) {
+  Proposals proposals = known_proposals();
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), Not(HasSubstr("may be below")));
+  proposals.unbounded = {"m4", "mine"};
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
+              HasSubstr("note: no network that ships is the model's m4, mine: predictions for it may be below what "
+                        "arithmetic and DRAM traffic allow. Name its file (--workload FILE)"));
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("unbounded"), Json::parse(R"(["m4", "mine"])"));
+}
+
 TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
   Proposals proposals = known_proposals();
   proposals.novelties = {
@@ -60,7 +70,8 @@ TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
   for (optimize::Proposal& proposal : proposals.result.proposals) proposal.extrapolated = true;
   const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
   EXPECT_THAT(text, HasSubstr("its layers are 0.12 deviations from the nearest learnt, nearer than 75.0 % of the"));
-  EXPECT_THAT(text, HasSubstr("distance 0.45")) << "nothing more without a calibration";
+  EXPECT_THAT(text, HasSubstr("distance 0.45; what error that means is not known: the model's distances were never "
+                              "compared with errors (`hindsight model calibrate` does)"));
   EXPECT_THAT(text, Not(HasSubstr("median error")));
   EXPECT_THAT(text, HasSubstr("2 of the 3 predictions were below what arithmetic and DRAM traffic allow"));
   EXPECT_THAT(text, Not(HasSubstr("are guesses")));
@@ -81,13 +92,15 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
               HasSubstr("distance 0.45: networks this far had a median error of about "
                         "3.4 % (9 networks, 2.0 % to 10.0 %)"));
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), Not(HasSubstr("never compared with errors")));
   const Json json = Json::parse(proposals_json(proposals)).at("novelties").at(0).at("expected_error");
   EXPECT_EQ(json.at("median_error"), 0.034);
   EXPECT_EQ(json.at("networks"), 9);
   EXPECT_EQ(json.at("beyond"), false);
   proposals.novelties[0].expected->beyond = true;
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
-              HasSubstr("farther than every network that the model was tried on: the farthest of them had a median"));
+              HasSubstr("distance 0.45, farther than every network that the model was tried on, so that its error is "
+                        "not known: at least 3.4 %, the median of the farthest (9 networks, 2.0 % to 10.0 %)"));
 }
 
 TEST(ProposalsText, FitsTheTerminal) {

@@ -13,6 +13,7 @@
 #include "hindsight/report/model.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/space/design_space.h"
+#include "tolerances.h"
 
 namespace hindsight::report {
 namespace {
@@ -81,6 +82,27 @@ TEST_F(Evaluations, JsonHoldsEveryLayerAndTheAreaAddsUp) {
   }
   EXPECT_EQ(json.at("model"), accel::kModelName);
   EXPECT_THAT(json.at("hindsight_version").get<std::string>(), Not(""));
+}
+
+TEST_F(Evaluations, WhatAServerDoesNotSwitchOffIsNoLeakage) {
+  const accel::Technology silicon = accel::load_technology("22nm-silicon");
+  accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
+  config.cooling = accel::Cooling::card;
+  const EvaluatedDesign card = evaluate_design("coral", config, silicon, networks_);
+  const Json parts = Json::parse(evaluation_json(card)).at("workloads").at(0).at("metrics").at("energy");
+  const double leaks = parts.at("leakage_j"), idles = parts.at("idle_j");
+  const double both = card.networks.front().evaluation.metrics.value().energy.leakage_j;
+  EXPECT_NEAR((leaks + idles) / both, 1, test::kRounding);
+  // A card idles at 0.38 of its die's peak power, and the rest leaks.
+  EXPECT_NEAR(idles / leaks * card.chip.leakage_w / (0.38 * card.chip.die_peak_w), 1, 1e-9);
+  EXPECT_THAT(explanation_text(card, 0), HasSubstr("\nidle  "));
+
+  config.cooling = accel::Cooling::phone;
+  const EvaluatedDesign phone = evaluate_design("coral", config, silicon, networks_);
+  const Json none = Json::parse(evaluation_json(phone)).at("workloads").at(0).at("metrics").at("energy");
+  EXPECT_EQ(none.at("idle_j"), 0);
+  EXPECT_GT(none.at("leakage_j"), 0);
+  EXPECT_THAT(explanation_text(phone, 0), Not(HasSubstr("\nidle  ")));
 }
 
 TEST(Catalogue, TextFitsTheTerminal) {

@@ -11,6 +11,7 @@
 
 #include "hindsight/core/random.h"
 #include "hindsight/core/terminal.h"
+#include "hindsight/space/short_id.h"
 #include "hindsight/study/training_record.h"
 #include "log/log_fixture.h"
 
@@ -356,6 +357,40 @@ TEST_F(StudyReportTest, WhatIsNoCardAndNoProbabilityIsPassedOver) {
                       .predicted_json = R"({"p_feasible": 1e300})"}});
   const StudyReport made = report();
   EXPECT_EQ(figure_of(made, "calibration").table.rows.size(), 1U) << "in the last bin";
+}
+
+/// A log with rows of earlier runs, then ten proposals of one run, then what evaluators say of them.
+TEST_F(StudyReportTest, TheProposalThatTurnedOutBestIsTheAnswer) {
+  const auto of = [](int x, double latency_s) {
+    return log::test::feasible_row(kNetA, log::test::text_id(x), latency_s, 1);
+  };
+  const auto headline = [&](const std::string& name, double logged, const std::vector<EvaluationRow>& truths) {
+    make({of(9, logged)}, name);
+    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write);
+    const std::int64_t run = log.begin_run(log::RunKind::propose, log::test::provenance(), "{}");
+    std::vector<log::ProposalRow> rows;
+    for (int x = 1; x <= 3; ++x) {
+      const std::string design = log::test::text_id(x);
+      rows.push_back({.design_text_id = design,
+                      .design_hash = content_hash(design),
+                      .workload_id = kNetA,
+                      .rank = x,
+                      .objective = "latency_s",
+                      .predicted_value = 0.1 * x,
+                      .predicted_json = R"({"p_feasible": 1})"});
+    }
+    log.add_proposals(run, 1, std::nullopt, rows);
+    EXPECT_TRUE(log.append(run, 1, 1, truths).rejected.empty());
+    return report(name).headline;
+  };
+  const auto id = [](int x) { return space::short_id(log::test::text_id(x)); };
+  EXPECT_THAT(headline("a.db", 9, {of(1, 3), of(2, 5), of(3, 2)}), HasSubstr("Build design " + id(3)));
+  EXPECT_THAT(headline("b.db", 9, {log::test::infeasible_row(kNetA, log::test::text_id(1), {"reticle"}), of(2, 5)}),
+              HasSubstr("Build design " + id(2)));
+  EXPECT_THAT(headline("c.db", 9, {log::test::infeasible_row(kNetA, log::test::text_id(1), {"reticle"})}),
+              HasSubstr("Build design " + id(2)));
+  EXPECT_THAT(headline("d.db", 9, {}), HasSubstr("Build design " + id(1)));
+  EXPECT_THAT(headline("e.db", 1, {of(1, 3), of(2, 5)}), HasSubstr("Keep design " + id(9)));
 }
 
 TEST_F(StudyReportTest, ADamagedCurveIsLeftOut) {

@@ -195,6 +195,15 @@ TEST(ParseDesign, NamesTheNearestLegalValues) {
   EXPECT_THAT(message("lanes=1,dataflow=0,share_frac=1"), HasSubstr("legal: output, weight"));
 }
 
+TEST(ParseDesign, OffersBf16ToWhoWritesFp16) {
+  const auto message = [](std::vector<std::string> formats) {
+    const DesignSpace space("formats", "", {categorical("precision", std::move(formats))});
+    return usage_message([&] { (void)space.parse_design("precision=fp16"); });
+  };
+  EXPECT_THAT(message({"int8", "fp8", "bf16"}), HasSubstr("Did you mean 'bf16', which costs the same"));
+  EXPECT_THAT(message({"int8", "fp8"}), HasSubstr("Did you mean 'fp8'?"));
+}
+
 TEST(ParseDesign, EveryParameterIsGivenExactlyOnce) {
   const DesignSpace space = small_space();
   const auto message = [&](const std::string& text) { return usage_message([&] { (void)space.parse_design(text); }); };

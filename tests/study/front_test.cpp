@@ -18,6 +18,7 @@ namespace {
 using test::flat_model;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Optional;
 
 KnownEvaluator tiny() { return evaluator::built_in(space::load_space("tiny"), accel::load_technology("22nm")); }
@@ -56,6 +57,7 @@ TEST(ResolveFront, TakesObjectiveLabelsAndFactsByTheirNamesAndShortNames) {
   EXPECT_THAT(names_of({"energy_j", "latency_s, area_mm2"}, model),
               ElementsAre("energy_j", "latency_s", "area_mm2 known"));
   EXPECT_THAT(names_of({"peak_power_w,area_mm2"}, model), ElementsAre("peak_power_w known", "area_mm2 known"));
+  EXPECT_THAT(names_of({"peak_power,area"}, model), ElementsAre("peak_power_w known", "area_mm2 known"));
   const surrogate::Model product = model_with("edp", "area_mm2");
   EXPECT_THAT(names_of({"latency_s * energy_j,area_mm2"}, product), ElementsAre("edp", "area_mm2 known"));
 }
@@ -72,6 +74,23 @@ TEST(ResolveFront, RefusesWithWhatTheModelHasAndTheWayOut) {
   EXPECT_THAT(refusal({"latency,"}, model), HasSubstr("--pareto"));
   EXPECT_THAT(refusal({"latency,utilisation_frac"}, model_with("latency", "utilisation_frac")),
               HasSubstr("more of it is better"));
+}
+
+TEST(ResolveFront, AdvisesToLearnOnlyWhatSomeLogHas) {
+  const surrogate::Model model = model_with("latency", "area_mm2");
+  const std::string product = refusal({"latency,edp"}, model);
+  EXPECT_THAT(product, HasSubstr("A front is of single metrics. Name energy_j,latency_s?"));
+  EXPECT_THAT(product, Not(HasSubstr("--constraint")));
+  EXPECT_THAT(product, HasSubstr("It has latency_s (its objective), area_mm2, peak_power_w.")) << "each once";
+  EXPECT_THAT(refusal({"latency,energy"}, model), HasSubstr("Learn it with train --constraint energy_j?"));
+  EXPECT_THAT(refusal({"latency,time_ms"}, model), HasSubstr("train --constraint time_ms?")) << "its log may have it";
+  surrogate::Model::Parts parts = model.parts();
+  parts.provenance["evaluator"] = "hindsight-accel 1 22nm";
+  const surrogate::Model built_in{std::move(parts)};
+  EXPECT_THAT(refusal({"latency,time_ms"}, built_in), Not(HasSubstr("--constraint")));
+  EXPECT_THAT(refusal({"latency,energy"}, built_in), HasSubstr("train --constraint energy_j?"));
+  EXPECT_EQ(learnable_metric("edp", model, tiny()), std::nullopt);
+  EXPECT_EQ(learnable_metric("power", built_in, nullptr), "average_power_w");
 }
 
 TEST(TruthOfFront, CountsWhatStandsAndHowMuchOfThePromiseIsKept) {

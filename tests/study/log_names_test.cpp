@@ -108,5 +108,17 @@ TEST(KnownName, IsTheWordItselfWhereTheLogHasIt) {
   EXPECT_EQ(known_name("missing", {"util_bram"}), "missing");
 }
 
+TEST(KnownName, TakesTheWordsOfPeopleWhereTheLogHasNoneOfThem) {
+  const std::vector<std::string> known{"latency_s", "energy_j", "average_power_w", "area_mm2", "peak_power_w"};
+  EXPECT_EQ(known_name("latency", known), "latency_s");
+  EXPECT_EQ(known_name("power", known), "average_power_w");
+  EXPECT_EQ(known_name("area", known), "area_mm2");
+  EXPECT_EQ(known_name("peak_power", known), "peak_power_w");
+  EXPECT_EQ(known_name("area", {"area", "area_mm2"}), "area") << "a table has a column of that name";
+  EXPECT_EQ(known_name("area", {"latency_s"}), "area");
+  EXPECT_EQ(known_objective("area", known), "area_mm2");
+  EXPECT_EQ(known_objective("latency * area", known), "latency * area_mm2");
+}
+
 }  // namespace
 }  // namespace hindsight::study

@@ -1,7 +1,9 @@
 /// Are the layers that a log has of a network those of the network itself, in older logs, too?
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "hindsight/dataset/network_context.h"
@@ -67,6 +69,58 @@ TEST(LoggedLayers, AreNoneWhereSomethingThatTheyNeedIsNowhere) {
   Json none = Json::parse(record.layers_json);
   none[0]["out_width"] = 0;
   EXPECT_EQ(rows(none.dump(), record.definition), 0) << "a row without pixels";
+}
+
+/// What a log of `network` says otherwise than its definition once `edit` went over its list of layers.
+std::string difference(const workload::Network& network, const std::function<void(Json&)>& edit) {
+  const log::WorkloadRecord record = logged(network);
+  Json layers = Json::parse(record.layers_json);
+  edit(layers);
+  return dataset::layers_unlike_definition(layers.dump(), record.definition).value_or("none");
+}
+
+TEST(LayersUnlikeDefinition, AreNoneInALogAsItWasWritten) {
+  // Depthwise ones, transposed ones, products of activations, what runs behind layers, a batch.
+  for (const char* name : {"mobilenet_v2@8", "whisper_base", "unet", "t_rnn_dec", "sd15_unet", "llama3_8b_decode@64"}) {
+    const workload::Network network = workload::load_network(name);
+    EXPECT_EQ(difference(network, [](Json&) {}), "none") << name;
+    EXPECT_EQ(difference(network,
+                         [](Json& layers) {
+                           for (Json& layer : layers) layer.erase("out_width");  // an older log
+                         }),
+              "none")
+        << name;
+  }
+}
+
+TEST(LayersUnlikeDefinition, NameWhatWasChanged) {
+  const workload::Network network = workload::load_network("m4");
+  EXPECT_EQ(difference(network, [](Json& layers) { layers[0]["macs"] = 3; }),
+            "layer 1 ('stem'): macs is 3, and the definition gives 22118400");
+  for (const char* key : {"m", "n", "k", "count", "repeat", "kernel_height", "stride_width", "out_width", "parameters",
+                          "weight_bytes", "input_bytes", "output_bytes"}) {
+    EXPECT_NE(difference(network, [&](Json& layers) { layers[1][key] = layers[1][key].get<double>() + 1; }), "none")
+        << key;
+  }
+  EXPECT_NE(difference(network, [](Json& layers) { layers[0]["depthwise"] = true; }), "none");
+  EXPECT_NE(difference(network, [](Json& layers) { layers[0]["type"] = "matmul"; }), "none");
+  EXPECT_NE(difference(network, [](Json& layers) { layers[0]["after"] = Json::array({"pool", "pool"}); }), "none");
+  EXPECT_NE(difference(network, [](Json& layers) { layers[0]["k"] = "27"; }), "none");
+  EXPECT_NE(difference(network, [](Json& layers) { layers[2] = 7; }), "none");
+  EXPECT_EQ(difference(network, [](Json& layers) { layers.erase(0); }),
+            "it lists 46 layers, and the definition has 47");
+  EXPECT_EQ(difference(network, [](Json& layers) { layers[0]["name"] = "first"; }), "none")
+      << "a definition has no names";
+}
+
+TEST(LayersUnlikeDefinition, AreNoneWhereThereIsNothingToHoldAgainst) {
+  const log::WorkloadRecord record = logged(workload::load_network("m4"));
+  for (const char* definition : {"", "what another tool wrote", "m 8 n 4", "m 8 n four k 9 count 1"}) {
+    EXPECT_EQ(dataset::layers_unlike_definition(record.layers_json, definition), std::nullopt) << definition;
+  }
+  for (const char* layers : {"[]", "", "{}", "no JSON"}) {
+    EXPECT_EQ(dataset::layers_unlike_definition(layers, record.definition), std::nullopt) << layers;
+  }
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/study/applications.h"
 #include "hindsight/workload/layer_features.h"
@@ -41,6 +43,22 @@ TEST(Doubts, NetworksThatDisagreeAsMuchAsLoggedDesignsDiffer) {
 
 TEST(Doubts, ValuesFarBelowTheBestRowOfTheLog) {
   EXPECT_THAT(doubts_about(predicting({1.5, 0.01}, 0)), ElementsAre(HasSubstr("200 times below the best row")));
+}
+
+TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {
+  using dataset::Context;
+  const Context one = optimize::plain_context("one"), new_a = optimize::plain_context("a"),
+                new_b = optimize::plain_context("b");
+  EXPECT_EQ(remedy_for_unlearnt(flat_model(), {one}, "edge-any"), "");
+  EXPECT_EQ(remedy_for_unlearnt(flat_model(), {one, new_a}, "edge-any"),
+            "The model has not learnt a: ask --model edge-any, which predicts any network?");
+  EXPECT_EQ(remedy_for_unlearnt(flat_model(), {new_a, new_b}, ""),
+            "The model has not learnt a and 1 more: train on applications like it?");
+  surrogate::Model::Parts parts = flat_model().parts();
+  parts.error_calibration = {.source = "by hand", .applications = {{.name = "b", .distance = 1}}};
+  const surrogate::Model calibrated(std::move(parts));
+  EXPECT_EQ(remedy_for_unlearnt(calibrated, {new_a}, ""), "") << "it was right about others";
+  EXPECT_THAT(remedy_for_unlearnt(calibrated, {new_a}, "edge-any"), HasSubstr("--model edge-any"));
 }
 
 TEST(Propose, PassesOnTheDoubtsAboutItsModel) {
@@ -106,8 +124,88 @@ TEST(Propose, LiftsWhatAModelOfOlderFeaturesSaysOfANetworkThatItLearnt) {
     EXPECT_TRUE(one.lifted);
     EXPECT_GT(one.objective.front(), 1e-6);
   }
+  EXPECT_THAT(lifted.unbounded, IsEmpty());
   request.bounds = false;
   EXPECT_LT(propose(request, {}).result.proposals.front().objective.front(), 1e-15);
+}
+
+/// What refuses a question, and how.
+std::string refusal_of(const std::function<void()>& question) {
+  try {
+    question();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// A model that learnt another network, which it calls m6.
+surrogate::Model model_of_another_m6() { return old_model_of(workload::load_network("m4").with_name("m6")); }
+
+TEST(NetworksOf, AreThoseThatTheModelLearnt) {
+  const surrogate::Model model = old_model_of(workload::load_network("m6"));
+  const std::vector<Application> wanted = applications(model, {"m6"}, {});
+  const std::string hash = workload::load_network("m6").definition_hash();
+  EXPECT_EQ(networks_of(wanted).at(0).definition_hash(), hash);
+  EXPECT_EQ(networks_at_hand(wanted).at(0)->definition_hash(), hash);
+}
+
+TEST(NetworksOf, RefuseTheOneThatShipsUnderTheNameOfAnother) {
+  const hindsight::test::TemporaryFolder folder;
+  const surrogate::Model model = model_of_another_m6();
+  const std::vector<Application> by_name = applications(model, {"m6"}, {});
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(networks_of(by_name)); }),
+              HasSubstr("the model's m6 is not the network that ships as m6 (their features or layers differ). Name "
+                        "its file (--workload FILE)"));
+  EXPECT_FALSE(networks_at_hand(by_name).at(0).has_value());
+  const workload::Network own = workload::load_network("m4").with_name("m6");
+  const std::filesystem::path file = folder / "mine.yaml";
+  write_file_atomically(file, workload::to_yaml(own));
+  const std::vector<Application> by_file = applications(model, {file.string()}, {});
+  EXPECT_EQ(networks_of(by_file).at(0).definition_hash(), own.definition_hash()) << "as the message says";
+  EXPECT_TRUE(networks_at_hand(by_file).at(0).has_value());
+}
+
+TEST(NetworksOf, LookAtTheLayersToo) {
+  surrogate::Model::Parts parts = old_model_of(workload::load_network("m6")).parts();
+  parts.training_contexts.front().layers.features(3, 10) += 0.1F;  // log2 of a layer's MACs
+  const surrogate::Model model(std::move(parts));
+  const std::vector<Application> by_name = applications(model, {"m6"}, {});
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(networks_of(by_name)); }), HasSubstr("features or layers differ"));
+  const hindsight::test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "m6.yaml";
+  write_file_atomically(file, workload::to_yaml(workload::load_network("m6")));
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(applications(model, {file.string()}, {})); }),
+              HasSubstr("'m6' is not the one of that name in the model"));
+}
+
+TEST(NetworksOf, OpenNoFileThatAModelNames) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "theirs.yaml";
+  const workload::Network network = workload::load_network("m6").with_name(file.string());
+  write_file_atomically(file, workload::to_yaml(workload::load_network("m6")));
+  const std::vector<Application> unnamed = applications(old_model_of(network), {}, {});
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(networks_of(unnamed)); }), HasSubstr("which names a file"));
+  EXPECT_FALSE(networks_at_hand(unnamed).at(0).has_value());
+}
+
+TEST(Propose, SaysThatNoBoundHoldsForANetworkOfAnothersName) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "other.safetensors";
+  surrogate::save_model(model_of_another_m6(), file);
+  ProposalRequest request;
+  request.model = file.string();
+  request.workloads = {"m6"};
+  request.options.search.evaluations = 300;
+  request.options.count = 3;
+  const Proposals proposals = propose(request, {});
+  EXPECT_THAT(proposals.unbounded, ElementsAre("m6"));
+  EXPECT_FALSE(proposals.result.proposals.front().lifted);
+  request.bounds = false;
+  EXPECT_THAT(propose(request, {}).unbounded, IsEmpty()) << "nobody asked for bounds";
+  request.simulate = true;
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(propose(request, {})); }), HasSubstr("Name its file"));
 }
 
 TEST(AllWorseThanLog, TakesTheTruthWhereTheLogHasIt) {

@@ -120,6 +120,56 @@ TEST(Trajectory, IsTheSameWhenInterruptedAndWhenItGrows) {
   EXPECT_EQ(rows(parts.log), rows(whole.log));
 }
 
+TEST(Trajectory, BeginsWithTheDesignThatIsNamedAndContinuesTheSame) {
+  const TemporaryFolder folder;
+  sweep::SweepOptions whole = trajectory(folder / "whole.sqlite", 90);
+  const std::string hash = sweep::definition_hash(whole);
+  whole.around = space::Neighbourhood{.centre = whole.space().design(200)};
+  EXPECT_NE(sweep::definition_hash(whole), hash);
+  sweep::SweepOptions other = whole;
+  other.around->steps = 7;
+  EXPECT_EQ(sweep::definition_hash(other), sweep::definition_hash(whole)) << "a search takes no steps";
+  other.around->centre = whole.space().design(201);
+  EXPECT_NE(sweep::definition_hash(other), sweep::definition_hash(whole));
+  (void)run_trajectory(whole);
+  std::vector<std::string> designs;
+  log::for_each_evaluation(log::Log::open(whole.log, log::OpenMode::read_only), {}, log::Detail::columns,
+                           [&](const log::EvaluationRecord& record) {
+                             designs.push_back(record.design_text_id);
+                             return true;
+                           });
+  EXPECT_EQ(designs.front(), whole.space().text_id(whole.around->centre));
+  sweep::SweepOptions grown = whole;
+  grown.log = folder / "grown.sqlite";
+  grown.samples = 35;
+  (void)run_trajectory(grown);
+  grown.samples = 90;
+  EXPECT_EQ(run_trajectory(grown).designs_this_run, 55U);
+  EXPECT_EQ(rows(grown.log), rows(whole.log));
+}
+
+TEST(Trajectory, BeginsWithinTheLimitsWhereTheDesignIsBeyond) {
+  sweep::SweepOptions searched = trajectory("a.sqlite", 20);
+  const std::vector<std::string> area{"area_mm2"};
+  const auto mm2 = [&](const space::Design& design) { return searched.evaluator->facts(design.levels, area).front(); };
+  const space::Design largest = searched.space().design(*searched.space().size() - 1);
+  EXPECT_EQ(start_within_limits(largest, searched), largest) << "nothing is limited";
+  searched.limits = {{.fact = "area_mm2", .limit = 2 * mm2(largest)}};
+  EXPECT_EQ(start_within_limits(largest, searched), largest);
+  const double limit = mm2(largest) / 3;
+  searched.limits = {{.fact = "area_mm2", .limit = limit}};
+  const space::Design start = start_within_limits(largest, searched);
+  EXPECT_LE(mm2(start), limit);
+  // The last step was needed: a neighbour of it towards the design is beyond.
+  const std::vector<space::Design> neighbours = searched.space().neighbours(start);
+  EXPECT_TRUE(std::ranges::any_of(neighbours, [&](const space::Design& one) { return mm2(one) > limit; }));
+  searched.limits = {{.fact = "area_mm2", .limit = 0.001}};
+  const Error error = error_of([&] { (void)start_within_limits(largest, searched); });
+  EXPECT_EQ(error.kind(), ErrorKind::usage);
+  EXPECT_THAT(error.what(), HasSubstr("is beyond the limits of --max"));
+  EXPECT_LE(std::string(error.what()).size(), 400U);
+}
+
 TEST(Trajectory, EndsWhenNoDesignIsLeft) {
   const TemporaryFolder folder;
   const sweep::SweepOptions searched = trajectory(folder / "a.sqlite", 5000);

@@ -296,16 +296,66 @@ TEST(ErrorCalibration, SaysWhatNetworksAsFarCameTo) {
   ASSERT_EQ(calibration.applications.size(), 12U);
   EXPECT_NEAR(rank_agreement(calibration), 1 - 6.0 * 2 / (12 * 143), hindsight::test::kRounding);
   const ExpectedError near = *expected_error(calibration, 0.05);
-  EXPECT_EQ(near.networks, kCalibrationNeighbours);
-  EXPECT_DOUBLE_EQ(near.median_error, 0.05) << "of the first nine";
+  EXPECT_EQ(near.networks, 7U) << "the rest, when five are the farthest";
+  EXPECT_DOUBLE_EQ(near.median_error, 0.04);
   EXPECT_DOUBLE_EQ(near.least_error, 0.01);
-  EXPECT_DOUBLE_EQ(near.most_error, 0.09);
+  EXPECT_DOUBLE_EQ(near.most_error, 0.07);
   EXPECT_FALSE(near.beyond);
+  EXPECT_DOUBLE_EQ(expected_error(calibration, 0.74)->median_error, 0.04);
+  EXPECT_DOUBLE_EQ(expected_error(calibration, 0.75)->median_error, 0.10) << "nearer to 0.8 than to 0.7, as a factor";
+  EXPECT_FALSE(expected_error(calibration, 1.2)->beyond);
   const ExpectedError far = *expected_error(calibration, 5);
-  EXPECT_DOUBLE_EQ(far.median_error, 0.08) << "of the last nine";
+  EXPECT_EQ(far.networks, kCalibrationGroup);
+  EXPECT_DOUBLE_EQ(far.median_error, 0.10);
+  EXPECT_DOUBLE_EQ(far.least_error, 0.08);
   EXPECT_DOUBLE_EQ(far.most_error, 0.12);
   EXPECT_TRUE(far.beyond);
   EXPECT_FALSE(expected_error({}, 1).has_value());
+}
+
+ErrorCalibration calibration_by_hand(const std::vector<std::pair<double, double>>& distances_and_errors) {
+  ErrorCalibration calibration;
+  for (const auto& [distance, error] : distances_and_errors) {
+    calibration.applications.push_back({.name = "network", .distance = distance, .median_error = error});
+  }
+  return calibration;
+}
+
+TEST(ErrorCalibration, FewFarNetworksSpeakForThemselves) {
+  // As edge-any's: many near ones, five far ones, of which the errors are large and in no order.
+  std::vector<std::pair<double, double>> networks;
+  for (int i = 0; i < 38; ++i) networks.emplace_back(0.25 + 0.01 * i, 0.02 + 0.001 * i);
+  networks.insert(networks.end(), {{0.73, 0.95}, {0.73, 0.47}, {0.76, 0.35}, {1.04, 0.14}, {1.09, 0.65}});
+  const ErrorCalibration calibration = calibration_by_hand(networks);
+  for (const double distance : {0.72, 0.91, 1.05, 1.09, 1.12}) {
+    const ExpectedError expected = *expected_error(calibration, distance);
+    EXPECT_DOUBLE_EQ(expected.median_error, 0.47) << distance;
+    EXPECT_EQ(expected.networks, 5U) << distance;
+    EXPECT_EQ(expected.beyond, distance > 1.09) << distance;
+  }
+}
+
+TEST(ErrorCalibration, WhatItSaysNeverFallsWithTheDistance) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomStream random(seed, "calibrations");
+    std::vector<std::pair<double, double>> networks;
+    const std::uint64_t count = 1 + random.below(0, 60);
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      // Tenths: some are at one distance.
+      networks.emplace_back(0.1 * static_cast<double>(random.below(2 * i, 12)), random.uniform(2 * i + 1));
+    }
+    const ErrorCalibration calibration = calibration_by_hand(networks);
+    double last = 0;
+    std::size_t all = 0;
+    for (int step = 0; step <= 150; ++step) {
+      const ExpectedError expected = *expected_error(calibration, 0.01 * step);
+      ASSERT_GE(expected.median_error, last) << "seed " << seed << ", distance " << 0.01 * step;
+      ASSERT_GE(expected.networks, std::min<std::size_t>(count, kCalibrationGroup)) << "seed " << seed;
+      if (expected.median_error > last) all += expected.networks;
+      last = expected.median_error;
+    }
+    EXPECT_LE(all, count) << "a network is in one group";
+  }
 }
 
 TEST(ErrorCalibration, CountsUnseenNetworksOfEnoughDesignsAndNeedsTen) {

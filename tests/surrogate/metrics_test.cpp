@@ -162,6 +162,24 @@ TEST(ScoreApplications, SaysHowFarValuesAndProbabilitiesAreOff) {
   EXPECT_TRUE(std::isnan(scores[0].layer_distance)) << "this kind of network sees no layers";
 }
 
+TEST(ScoreApplications, ANamesakeIsNotWhatTheModelLearnt) {
+  const Model model(test::small_parts(2));
+  dataset::Dataset data = labelled(model, 0);
+  const std::vector<ApplicationScore> same = score_applications(model, data);
+  EXPECT_TRUE(same[0].seen && same[1].seen);
+  EXPECT_FALSE(same[0].namesake || same[1].namesake);
+  data.contexts[1].features[0] *= 2;  // of another network of that name
+  const std::vector<ApplicationScore> scores = score_applications(model, data);
+  EXPECT_TRUE(scores[0].seen);
+  EXPECT_EQ(scores[1].name, "beta");
+  EXPECT_FALSE(scores[1].seen);
+  EXPECT_TRUE(scores[1].namesake);
+  data.contexts[1].name = "gamma";
+  const std::vector<ApplicationScore> renamed = score_applications(model, data);
+  EXPECT_FALSE(renamed[1].namesake);
+  EXPECT_EQ(scores[1].median_error, renamed[1].median_error) << "predicted as one that nobody has seen";
+}
+
 TEST(EvaluateModel, IsPerfectOnItsOwnPredictions) {
   const Model model(test::small_parts(2));
   const double middle = model.predict(LevelMatrix{{1, 1, 1}}, model.parts().training_contexts[0]).p_feasible(0);

@@ -41,6 +41,10 @@ TEST(FactLimit, RefusesWhatIsNoLimit) {
   EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2=big", kFacts); }), HasSubstr("'big'"));
   EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2=-1", kFacts); }), HasSubstr("above 0"));
   EXPECT_THAT(message_of([] { (void)parse_fact_limit("area_mm2=nan", kFacts); }), HasSubstr("'nan'"));
+  EXPECT_EQ(message_of([] { (void)parse_fact_limit("area_mm2 <=9", kFacts); }),
+            "'area_mm2 <=9' is not a limit. Write area_mm2=9, an upper limit");
+  EXPECT_EQ(message_of([] { (void)parse_fact_limit("loss>=9", {"loss>"}); }),
+            "'loss>=9' is not a limit. Write loss=9, an upper limit");
 }
 
 TEST(Shard, ParsesIndexAndCount) {

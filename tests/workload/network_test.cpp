@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "hindsight/core/error.h"
+#include "temporary_folder.h"
 #include "workload/random_layer.h"
 
 namespace hindsight::workload {
@@ -224,6 +225,18 @@ TEST(DefinitionHash, DependsOnWhatTheModelSeesAndOnNothingElse) {
   EXPECT_NE(base.with_batch(2).definition_hash(), base.definition_hash());
   EXPECT_EQ(base.with_batch(2).with_batch(1).definition_hash(), base.definition_hash());
   EXPECT_EQ(base.definition_hash().size(), 64U);
+}
+
+/// A log that knows it by its path could not be looked up elsewhere.
+TEST(LoadNetwork, AFileAtABatchKeepsTheNetworksName) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::string file =
+      folder.write("other.yaml", "name: net\nlayers:\n  - {name: a, type: fully_connected, reduction: 8, columns: 4}\n")
+          .string();
+  const Network network = load_network(file + "@8");
+  EXPECT_EQ(network.name(), "net@8");
+  EXPECT_EQ(network.batch(), 8);
+  EXPECT_EQ(load_network("unet@8").name(), "unet@8");
 }
 
 TEST(LoadNetwork, UnknownNameSuggestsTheNearestShippedOne) {

@@ -126,6 +126,16 @@ constexpr double kStandInTolerance = 0.03;  // the promise of docs/workloads.md
 constexpr double kPrintedWeights = 0.005;  // MiB
 constexpr double kPointwiseShare = 0.04;
 
+/// A prompt asks all experts; a token asks two of Mixtral's eight and eight of DeepSeek's 256.
+TEST(PublishedNetworks, MixturesOfOneTokenHaveIdleExperts) {
+  for (const char* name : {"mixtral_8x7b_decode", "deepseek_v3_decode", "mixtral_8x7b_decode@64"}) {
+    EXPECT_TRUE(has_idle_experts(load_network(name))) << name;
+  }
+  for (const char* name : {"mixtral_8x7b_prefill", "deepseek_v3_prefill", "llama3_70b_decode", "resnet50"}) {
+    EXPECT_FALSE(has_idle_experts(load_network(name))) << name;
+  }
+}
+
 TEST(PrimeApplications, LayerCountsAreExact) {
   for (const PrimeApplication& application : prime_applications()) {
     const LayerCounts counts = count_layers(load_network(std::string(application.name)));

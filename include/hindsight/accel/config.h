@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -36,6 +37,7 @@ enum class Precision { int8, fp8, bf16 };
 inline constexpr std::size_t kPrecisionCount = 3;
 /// "int8", "fp8", "bf16".
 [[nodiscard]] std::string_view to_string(Precision precision);
+/// "fp16" is bf16.
 [[nodiscard]] std::optional<Precision> parse_precision(std::string_view name);
 /// Of one operand.
 [[nodiscard]] constexpr double operand_bytes(Precision precision) { return precision == Precision::bf16 ? 2.0 : 1.0; }
@@ -152,11 +154,18 @@ class ConfigBinding {
   std::size_t precision_place_ = 0, dram_type_place_ = 0;
 };
 
+/// Level of the parameter `precision` of a space (ConfigBinding) that is this format, else the first whose operands are
+/// the most similar in width.
+[[nodiscard]] std::uint16_t nearest_precision(const space::Parameter& parameter, Precision precision);
+/// The same of `dram_type`: the type whose device moves the most similar number of bytes per second, by ratio.
+[[nodiscard]] std::uint16_t nearest_dram_type(const space::Parameter& parameter, DramType type);
+
 /// A named accelerator off the grid (`configs/designs/*.yaml`), with its published facts.
 struct ReferenceChip {
   std::string name;
   std::string description;
   std::string source;
+  std::string technology = {};  ///< name of the one that is nearest to its node; empty: its file names none
   AcceleratorConfig config;
   double published_area_mm2 = 0;       ///< 0 = not published
   double published_peak_tera_ops = 0;  ///< 0 = not published
@@ -164,7 +173,8 @@ struct ReferenceChip {
 /// NAME from configs/designs or a path. Errors: Error{usage}.
 [[nodiscard]] ReferenceChip load_reference_chip(const std::string& name_or_path);
 /// The design of the space that is this chip. Error{usage} naming the field, its value and the nearest that the space
-/// has, when no design of the space is the chip.
-[[nodiscard]] space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space);
+/// has, when no design of the space is the chip; `instead` is what a user may name then.
+[[nodiscard]] space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& space,
+                                      const std::string& instead = "a design of the space by its text id");
 
 }  // namespace hindsight::accel

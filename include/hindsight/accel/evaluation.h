@@ -15,6 +15,7 @@
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/workload/layer.h"
+#include "hindsight/workload/network.h"
 
 namespace hindsight::accel {
 
@@ -28,11 +29,11 @@ enum class Reason : std::uint8_t {
   power_density,       ///< peak power per area of the PE array is above what passive cooling removes
   reticle,             ///< the die is larger than one exposure field
   no_mapping,          ///< for one layer no mapping fits the PE and core memories
-  parameter_memory,    ///< per-channel constants of two consecutive layers do not fit
+  parameter_memory,    ///< per-channel constants of two consecutive layers (version 2: of a layer in half) do not fit
   instruction_memory,  ///< the compiled program is longer than the instruction memory
   cooling,             ///< the chip's peak power is above what its cooling class removes
   clock,               ///< the clock is faster than the node's multipliers and SRAM banks
-  dram_capacity,       ///< the DRAM's devices hold less than the network's weights, keys and values
+  dram_capacity,       ///< the DRAM's devices hold less than the network's parameters, keys and values
 };
 inline constexpr std::size_t kReasonCount = 11;
 /// "accumulators", "sram_bandwidth", ...
@@ -52,6 +53,7 @@ struct Violation {
   std::optional<double> nearest_passing = std::nullopt;
   const char* parameter = "";  ///< static storage
   bool of_space = false;       ///< nearest_passing is one of the values that the design's space has: see name_levels()
+  bool halved = false;  ///< value and limit are of a memory of which a layer has half: parameter_memory, version 2
 };
 /// One sentence: offending quantity, limit, and the nearest value that would pass.
 [[nodiscard]] std::string message(const Violation& violation, std::string_view layer_name);
@@ -91,7 +93,7 @@ struct EnergyBreakdown {
   double shared_memory_j = 0;
   double vector_j = 0;  ///< of the vector units' operations
   double dram_j = 0;
-  double leakage_j = 0;  ///< with all else that flows whether the chip works or not, ChipFacts::idle_w
+  double leakage_j = 0;  ///< with all else that flows whether the chip works or not, ChipFacts::idle_w; reports part it
   [[nodiscard]] constexpr double total_j() const;
   /// Adds `factor` times every component.
   constexpr void add_scaled(const EnergyBreakdown& other, double factor);
@@ -276,8 +278,12 @@ enum class Depth : std::uint8_t {
 
 /// Evaluates a network. Pure, no allocation. `layers` in execution order; `details`, when not empty, must have
 /// as many elements as `layers` and receives every layer's mapping and costs, of an infeasible design too (a layer
-/// without a mapping keeps its initial value).
+/// without a mapping keeps its initial value). `other_parameters`: those of the network that no layer reads, such as
+/// embeddings and the experts that a token does not ask, which its DRAM has to hold all the same.
 [[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
+                                  std::span<LayerResult> details = {}, double other_parameters = 0);
+/// The layers and the other parameters of a network.
+[[nodiscard]] Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,
                                   std::span<LayerResult> details = {});
 
 }  // namespace hindsight::accel

@@ -22,7 +22,10 @@ struct NearestDesign {
 };
 
 /// By every parameter on its own the value whose ratio to the chip's is nearest to 1; of two equally near the smaller.
-/// Error{usage} where that breaks a constraint of the space, or the space is not of the template (ConfigBinding).
+/// Of formats and of kinds of DRAM the chip's own, else the most similar (nearest_precision(), nearest_dram_type()).
+/// Devices: as many as move what the chip's DRAM moves, of the numbers that break no constraint where there is one; the
+/// bandwidth is then what differs.
+/// Error{usage} where the design breaks a constraint of the space, or the space is not of the template (ConfigBinding).
 [[nodiscard]] NearestDesign nearest_design(const ReferenceChip& chip, const space::DesignSpace& space);
 
 }  // namespace hindsight::accel

@@ -17,23 +17,23 @@
 
 namespace hindsight::accel {
 
-/// The chip's rates and capacities that every layer uses.
+/// The chip's rates and capacities that every layer uses, in operands as all that the mapper counts.
 struct ChipRates {
   WorkingMemory working;
   ResidentMemory resident;
-  double dram_bytes_per_cycle = 0;
+  double dram_operands_per_cycle = 0;
   double dram_latency_cycles = 0;
-  double granule_bytes = kDmaGranuleBytes;
+  double granule_operands = kDmaGranuleBytes;
 };
 
 [[nodiscard]] constexpr ChipRates chip_rates(const AcceleratorConfig& config) {
   const double cycles_per_second = config.clock_hz();
   return {.working = working_memory(config),
           .resident = resident_memory(config),
-          .dram_bytes_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency / cycles_per_second /
-                                  config.operand_bytes(),
+          .dram_operands_per_cycle = config.dram_bandwidth_gb_per_s * units::kGiga * kDramEfficiency /
+                                     cycles_per_second / config.operand_bytes(),
           .dram_latency_cycles = kDramLatencyNs * units::kNano * cycles_per_second,
-          .granule_bytes = kDmaGranuleBytes / config.operand_bytes()};
+          .granule_operands = kDmaGranuleBytes / config.operand_bytes()};
 }
 
 /// Share of a layer's weights that stays on chip: parameters are cached in execution order until the space is full.
@@ -97,8 +97,8 @@ struct ChipRates {
 [[nodiscard]] constexpr double granule_cycles(const Traffic& traffic, const ChipRates& rates) {
   const double read_bytes = traffic.dram_read_weight_bytes + traffic.dram_read_input_bytes;
   return bandwidth_cycles(
-      std::min(read_bytes, rates.granule_bytes) + std::min(traffic.dram_write_output_bytes, rates.granule_bytes),
-      rates.dram_bytes_per_cycle);
+      std::min(read_bytes, rates.granule_operands) + std::min(traffic.dram_write_output_bytes, rates.granule_operands),
+      rates.dram_operands_per_cycle);
 }
 
 /// Cycles of filling the grid before the first tile and of draining it after the last.
@@ -201,7 +201,7 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
   return mapping.pe_memory_cycles >= steady ? Bound::pe_memory : Bound::core_memory;
 }
 
-/// Constants of a layer and of the one behind it, half of the memory each.
+/// Constants of a layer, and as much room for those of the one behind it.
 [[nodiscard]] constexpr Violation halved_constants_violation(const Mapping& mapping, std::int32_t layer,
                                                              const AcceleratorConfig& config) {
   return {.reason = Reason::parameter_memory,
@@ -209,7 +209,8 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
           .value = 2.0 * mapping.needed_channels,
           .limit = config.parameter_memory_entries,
           .nearest_passing = 2.0 * mapping.needed_channels,
-          .parameter = "parameter_memory_entries"};
+          .parameter = "parameter_memory_entries",
+          .halved = true};
 }
 
 /// Why a layer has no mapping.
@@ -284,7 +285,7 @@ struct NetworkCost {
   double macs = 0;            ///< of the layers that have a mapping
   double weight_bytes = 0;    ///< parameters of all layers
   double cached_bytes = 0;    ///< those of them that stay on chip
-  double stored_bytes = 0;    ///< weights, and keys and values of attention, which DRAM holds
+  double stored_bytes = 0;    ///< what DRAM holds: weights, other parameters, and keys and values of attention
   double last_constants = 0;  ///< channel constants per PE of the layer before
   double most_constants = 0;  ///< of any layer
 };
@@ -317,7 +318,7 @@ struct LayerCost {
                                              const ChipRates& rates) {
   const Traffic dram_traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
                                                  residency.weights_on_chip_frac(), rates.resident);
-  const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_bytes_per_cycle);
+  const double dram_cycles = bandwidth_cycles(dram_traffic.dram_bytes(), rates.dram_operands_per_cycle);
   const Mapping mapping = best_mapping(layer, chip.config, rates.working, residency,
                                        dram_beyond_granules(dram_cycles, dram_traffic, rates));
   if (!mapping.found) return {.no_mapping = no_mapping_violation(mapping, 0, chip.config)};
@@ -373,7 +374,8 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   const double beyond = totals.instructions - chip.config.instruction_memory_entries;
   if (!chip.config.rules.program_loops || beyond <= 0) return;
   totals.program_bytes = beyond * kInstructionBytes;
-  const double cycles = bandwidth_cycles(totals.program_bytes, rates.dram_bytes_per_cycle);
+  const double cycles =
+      bandwidth_cycles(totals.program_bytes / chip.config.operand_bytes(), rates.dram_operands_per_cycle);
   totals.latency_cycles += cycles;
   totals.energy.dram_j += units::kPico * totals.program_bytes * chip.event.dram_pj_per_byte;
   totals.energy.leakage_j += chip.idle_w * cycles / chip.config.clock_hz();
@@ -424,11 +426,13 @@ template <class ShapeOf>
 }
 
 /// Sums the layers shape_of(i), i < count, in order; cost_of(i, residency) is the LayerCost of one where its operands
-/// live, and see(i, cost) looks at it.
+/// live, and see(i, cost) looks at it. `other_parameters` are those that no layer reads, see evaluate().
 template <class ShapeOf, class CostOf, class See>
 [[nodiscard]] constexpr NetworkCost sum_layers(const ChipFacts& chip, const ChipRates& rates, std::size_t count,
-                                               const ShapeOf& shape_of, const CostOf& cost_of, const See& see) {
+                                               const ShapeOf& shape_of, const CostOf& cost_of, const See& see,
+                                               double other_parameters) {
   NetworkCost cost;
+  cost.stored_bytes = other_parameters * chip.config.operand_bytes();
   const ResidentMemory resident = resident_for(chip.config, rates.resident, count, shape_of);
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < count; ++i) {
@@ -448,9 +452,9 @@ template <class ShapeOf, class CostOf, class See>
   return cost;
 }
 
-/// `details` as in evaluate().
+/// `details` and `other_parameters` as in evaluate().
 [[nodiscard]] constexpr NetworkCost network_cost(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                 std::span<LayerResult> details) {
+                                                 std::span<LayerResult> details, double other_parameters = 0) {
   const ChipRates rates = chip_rates(chip.config);
   return sum_layers(
       chip, rates, layers.size(), [&](std::size_t i) { return layer_shape(layers, i); },
@@ -459,7 +463,8 @@ template <class ShapeOf, class CostOf, class See>
       },
       [&](std::size_t i, const LayerCost& one) {
         if (!details.empty() && one.found) details[i] = one.result;
-      });
+      },
+      other_parameters);
 }
 
 /// What is known of a chip before any network: area, peak power, and the hardware's violations.
@@ -482,9 +487,10 @@ template <class ShapeOf, class CostOf, class See>
 
 /// The loop behind `evaluate`, without its contract check.
 [[nodiscard]] constexpr Evaluation evaluate_layers(const ChipFacts& chip, std::span<const workload::GemmLayer> layers,
-                                                   Depth depth, std::span<LayerResult> details) {
+                                                   Depth depth, std::span<LayerResult> details,
+                                                   double other_parameters = 0) {
   if (depth == Depth::stop_at_hardware && chip.violations.count > 0) return hardware_evaluation(chip);
-  return network_evaluation(chip, network_cost(chip, layers, details));
+  return network_evaluation(chip, network_cost(chip, layers, details, other_parameters));
 }
 
 }  // namespace hindsight::accel

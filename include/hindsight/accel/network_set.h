@@ -24,10 +24,13 @@ class NetworkSet {
   [[nodiscard]] std::span<const LayerShape> shapes() const { return shapes_; }
   /// Places in shapes() of a network's layers, in the order of execution.
   [[nodiscard]] std::span<const std::uint32_t> layers(std::size_t network) const { return networks_[network]; }
+  /// Of a network, those that no layer reads.
+  [[nodiscard]] double other_parameters(std::size_t network) const { return other_parameters_[network]; }
 
  private:
   std::vector<LayerShape> shapes_;
   std::vector<std::vector<std::uint32_t>> networks_;
+  std::vector<double> other_parameters_;
 };
 
 /// Evaluates chips, one after the other, on all networks of a set. One per thread: it keeps the layers of the chip at

@@ -1,6 +1,8 @@
 /// What MAC arrays and SRAMs take on silicon: published areas by part, a model of them, and its fit.
 ///
-/// A check of the accelerator model, not a part of it yet: `AreaBreakdown` counts bare operators and dense macros.
+/// Version 2 of the accelerator model has the constants of this fit in its technology files. It counts all parts of the
+/// template; a die here is counted by what is published of it, so that silicon_chips.h has other areas for the same
+/// one.
 #pragma once
 
 #include <cstddef>

@@ -52,13 +52,16 @@ using HostLatency = std::map<std::string, double>;
 /// `modelled`, of a latency with what its host adds.
 [[nodiscard]] std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& host_s);
 
-/// Published dies over the model's, of chips with interfaces of their own (cooling classes card, air, liquid).
-struct PublishedDies {
+/// Published figures over the model's, of chips with interfaces of their own (cooling classes card, air, liquid), to
+/// which nothing is fitted and which are no bounds.
+struct PublishedRatios {
   int chips = 0;  ///< 0: none is published, and the ratios say nothing
   double least_ratio = 0, most_ratio = 0;
 };
-/// Of the figures of dies that nothing is fitted to and that are no bounds.
-[[nodiscard]] PublishedDies published_dies(const std::vector<SiliconFigure>& figures);
+/// Of dies.
+[[nodiscard]] PublishedRatios published_dies(const std::vector<SiliconFigure>& figures);
+/// Of watts, whether at the peak, on a workload or idle; none where the model finds no way to run the workload.
+[[nodiscard]] PublishedRatios published_power(const std::vector<SiliconFigure>& figures);
 
 /// Constants of peak power.
 struct PeakPowerFit {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "hindsight/accel/config.h"
@@ -117,12 +118,14 @@ void require_expressible(const Technology& technology, const std::string& chip, 
 /// out); starting a layer one cycle per instruction of its loops, and h per row and column to tell the PEs.
 [[nodiscard]] TemplateRules template_rules(const Technology& technology);
 
-/// Where neither a command nor the design space names one: version 1 of the model at 22 nm.
+/// Where neither a command nor the design space or the chip names one: version 2 of the model at 22 nm.
 inline constexpr const char* kDefaultTechnology = "22nm-silicon";
 
 /// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name
 /// none, which the technology's name then ends with. Errors: Error{usage}, file:line:column.
 [[nodiscard]] Technology load_technology(const std::string& name_or_path);
+/// The class of "NAME@CLASS"; none where the text has none. Error{usage} where there is no such class.
+[[nodiscard]] std::optional<Cooling> named_cooling(const std::string& text);
 /// The one asked for; where that is empty the space's, or the default.
 [[nodiscard]] Technology load_technology(const std::string& asked, const space::DesignSpace& space);
 

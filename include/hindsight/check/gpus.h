@@ -4,8 +4,9 @@
 /// through the vendor's library (`gpu/network.h`), at the same batch, back to back with settled clocks, in the design's
 /// format where the GPU has it, else in the nearest wider one.
 /// Both sides count GEMMs, softmax and the normalisations of attention; a design without vector units counts GEMMs
-/// alone. Ignores: other elementwise work, copies to and from the GPU, the host, and the losses of power supplies. The
-/// accelerator's energy is chip and DRAM, the GPU's the board.
+/// alone. At the common node stands the design as the model has it there (version 2 of the model; version 1 and GPUs:
+/// node_scaling.h). Ignores: other elementwise work, copies to and from the GPU, the host, and the losses of power
+/// supplies. The accelerator's energy is chip and DRAM, the GPU's the board.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/silicon_chips.h"
 #include "hindsight/accel/technology.h"
+#include "hindsight/check/experts.h"
 #include "hindsight/gpu/network.h"
 #include "hindsight/gpu/spec.h"
 #include "hindsight/workload/network.h"
@@ -31,6 +33,7 @@ struct BatchRun {
   bool validated = false;         ///< the latency: every prediction lies in the range that measurements cover
   bool energy_validated = false;  ///< likewise energy and power
   double other_frac = 0;          ///< of the latency, in kernels that are no GEMM
+  bool beyond_products = false;   ///< some of these do what no product is: softmax, normalisations, pooling
   [[nodiscard]] double inferences_per_s() const { return static_cast<double>(batch) / latency_s; }
   [[nodiscard]] double energy_per_inference_j() const { return energy_j / static_cast<double>(batch); }
   [[nodiscard]] double power_w() const { return energy_j / latency_s; }
@@ -48,29 +51,50 @@ struct GpuRuns {
   double die_mm2 = 0;              ///< 0: not published
   double node_nm = 0;              ///< size class; 0: not known
   std::string node;
-  BatchRun single = {};             ///< the network's own batch
-  BatchRun saturated = {};          ///< the batch from which doubling gains less than kSaturationGain
-  bool memory_bound_batch = false;  ///< doubling ended because the GPU's memory is full
+  BatchRun single = {};                ///< the network's own batch
+  BatchRun saturated = {};             ///< the batch from which doubling gains less than kSaturationGain
+  bool memory_bound_batch = false;     ///< doubling ended because the GPU's memory is full
+  std::vector<BatchRun> batches = {};  ///< from the network's own, doubled as long as throughput grows, to `saturated`
+  /// Of the batches the largest that takes no longer than the design; set by compare(), nothing where none is as fast.
+  std::optional<BatchRun> at_equal_latency = {};
 };
 /// Doubling the batch must gain more than this to go on [chosen] the noise of a measured throughput.
 inline constexpr double kSaturationGain = 0.05;
 
-/// The accelerator on one network, at the network's own batch. `scaled_*`: the same design at the GPUs' 5 nm class,
-/// without what does not shrink (DRAM energy, DRAM PHY).
+/// How the figures of a design at the common node came about.
+enum class NodeBasis {
+  own,        ///< it is at that node
+  evaluated,  ///< by the model at kCommonTechnology, the clock and with it the latency kept
+  scaled,     ///< version 1: all but DRAM's energy and PHY, by node_scaling()
+};
+/// Of version 2 of the model at the common node.
+inline constexpr const char* kCommonTechnology = "5nm-silicon";
+/// Node class that both sides are brought to, nm.
+inline constexpr double kCommonNodeNm = 5;
+
+struct AtCommonNode {
+  double energy_j = 0;  ///< of the batch
+  double area_mm2 = 0;
+};
+
+/// The accelerator on one network, at the network's own batch.
 struct AcceleratorRun {
   BatchRun single;
   double area_mm2 = 0;
-  double scaled_energy_j = 0;  ///< of the batch
-  double scaled_area_mm2 = 0;
+  NodeBasis basis = NodeBasis::own;
+  std::optional<AtCommonNode> at_common_node = {};  ///< nothing: infeasible there
+  std::vector<std::string> reasons_there = {};      ///< codes, when infeasible there
 };
 
 /// One design on one network against all GPUs.
 struct NetworkComparison {
   std::string network;
   accel::Precision precision = accel::Precision::int8;
-  double tokens = 0;                ///< per inference of a language model, its batch left out; 0: no language model
-  bool counts_vector_work = false;  ///< the design has vector units: softmax and normalisations take its time, too
-  accel::PublishedDies dies = {};   ///< of chips like the design; none where it is a block of a larger chip
+  double tokens = 0;                  ///< per inference of a language model, its batch left out; 0: no language model
+  bool counts_vector_work = false;    ///< the design has vector units: softmax and normalisations take its time, too
+  accel::PublishedRatios dies = {};   ///< of chips like the design; none where it is a block of a larger chip
+  accel::PublishedRatios power = {};  ///< likewise
+  bool more_experts = false;  ///< a batch on one side or the other would ask more experts than the network's layers are
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
   std::vector<std::string> reasons = {};           ///< codes, when infeasible
   std::vector<GpuRuns> gpus = {};
@@ -90,16 +114,19 @@ struct GpuContender {
 /// The GPU part of a comparison, the same for every design.
 [[nodiscard]] GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& network);
 
-/// Node class that both sides are brought to for the scaled figures, nm.
-inline constexpr double kCommonNodeNm = 5;
-
 /// Judges a design on a network at its batch; `gpus` come from `run_on_gpu` on the same network. Errors: those of
-/// data/silicon/chips.yaml, which is read for designs with interfaces of their own.
+/// data/silicon/chips.yaml, which is read for designs with interfaces of their own, and of kCommonTechnology.
 [[nodiscard]] NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
                                         const workload::Network& network, std::vector<GpuRuns> gpus);
 
-/// One sentence for a person: the closest rival at the same batch, the strongest at its best batch. Empty when
-/// infeasible.
+/// Codes of what a verdict rests on that nobody measured or that the two sides do not have in common; empty: nothing.
+[[nodiscard]] std::vector<std::string> estimates(const NetworkComparison& comparison);
+
+/// The design counts products alone, and a GPU beside it more.
+[[nodiscard]] bool counts_products_alone(const NetworkComparison& comparison);
+
+/// One sentence for a person: the closest rival at the same batch, the strongest of those that take no longer, the
+/// strongest at its best batch. Begins with "estimate: " where there are estimates(). Empty when infeasible.
 [[nodiscard]] std::string verdict_line(const NetworkComparison& comparison);
 
 }  // namespace hindsight::check

@@ -12,7 +12,7 @@ namespace hindsight {
 [[nodiscard]] bool names_a_file(const std::string& name);
 
 /// `name`. Error{incompatible} where it names a file, which says who does (`where`: "study.sqlite: its evaluator") and
-/// the way out (`remedy`: "Name it with --technology").
+/// the way out (`remedy`: "Name it with --technology"; may be empty).
 const std::string& foreign_name(const std::string& name, std::string_view where, std::string_view remedy);
 
 }  // namespace hindsight

@@ -28,7 +28,8 @@ struct Context {
   LayerList layers = {};
 };
 
-/// Two contexts of one name that describe different applications: some feature differs beyond rounding.
+/// Two contexts of one name that describe different applications: some feature differs beyond rounding, or the layers
+/// do where both are known, in the features that both have.
 [[nodiscard]] bool contradict(const Context& a, const Context& b);
 
 /// A column that tells the applications of an imported table apart. Numeric ones are features; words only name.

@@ -118,7 +118,8 @@ struct ImportResult {
 /// inf or a word. The reason code is the reason column's text, else that word, else "infeasible". Rows that contradict
 /// each other are treated as `duplicates` says; the log's own evaluations are always kept. A row whose value of a
 /// parameter the space does not have is rejected and named. Importing the same table again changes nothing.
-/// Errors: Error{usage} for columns that do not fit; Error{interrupted} after Ctrl-C. The log is as it was then, and
+/// Errors: Error{usage} for columns that do not fit, and for a "COLUMN=VALUE" that no row has where they have several
+/// others; Error{interrupted} after Ctrl-C. The log is as it was then, and
 /// one that was not there is not.
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
                         const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance);

@@ -93,7 +93,7 @@ struct ImportSource {
   std::vector<std::string> remarks = {};
   std::optional<space::DesignSpace> space = {};  ///< of the log that the rows came from, or go back to
   std::optional<StatedDefinitions> definitions = {};
-  std::string evaluator = {};  ///< by name, of an export
+  std::string evaluator = {};  ///< by name, of an export, or who was asked
   bool repeats = false;        ///< every row is a measurement of its own (Duplicates::keep)
   bool joins_log = false;      ///< rows belong to what the log has of their applications: its evaluator
 };

@@ -1,6 +1,7 @@
 /// A network as a context: what a sweep logs of it, without a log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ namespace hindsight::dataset {
 /// them without all that a layer's features need, as logs of other tools may. Older logs have the pixels per row of a
 /// layer's output in the definition only.
 [[nodiscard]] LayerList logged_layers(const std::string& layers_json, const std::string& definition);
+/// What the column `layers_json` says otherwise than the network's canonical definition beside it, in words: "layer 1
+/// ('stem'): macs is 3, and the definition gives 24". Nothing where both agree, where one of them is another tool's,
+/// and about what the definition does not have: names of layers, kinds of convolutions.
+[[nodiscard]] std::optional<std::string> layers_unlike_definition(const std::string& layers_json,
+                                                                  const std::string& definition);
 
 /// What a message offers in place of a network that a log lacks: the nearest of `known`, or what to do where the log's
 /// synthetic networks are of another version of the generator. Begins with a space; empty when nothing is near.

@@ -28,6 +28,17 @@ struct PendingDesign {
 /// In the order they were asked for; a pair that was asked for twice stands once, as first asked.
 [[nodiscard]] std::vector<PendingDesign> pending_designs(const Log& log);
 
+/// A design by its text id, and a workload by its name; an empty name is any.
+struct AnsweredDesign {
+  std::string design_text_id, workload;
+};
+/// Who is to answer for these designs of a space, by name, in the order of the asks; empty where none is pending.
+[[nodiscard]] std::vector<std::string> awaited_evaluators(const std::vector<PendingDesign>& pending,
+                                                          std::int64_t space_id,
+                                                          const std::vector<AnsweredDesign>& answered);
+/// Definition of an evaluator that is known by name alone, as its answers come in tables.
+[[nodiscard]] std::string told_definition(const std::string& evaluator);
+
 /// What an ask noted besides its designs.
 struct AskRun {
   std::int64_t run_id = 0;

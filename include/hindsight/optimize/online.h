@@ -27,11 +27,13 @@ struct OnlineTrace {
 /// Exactly `queries` simulator calls on distinct designs that meet the problem's constraints (checked without a query,
 /// so none may be learned; `model` is not used); fewer only when no more such designs are found, or after an interrupt.
 /// Error{no_feasible} when no design meets the constraints.
+/// `start`: those that are such designs are queried first, in this order; methods learn from them as from others.
 /// bayesian: Gaussian process on standardised log objectives with a mixed kernel (Matern 5/2 on log-scaled ordinals,
 /// exponential Hamming on categoricals), hyper-parameters by marginal likelihood, expected improvement times the
 /// probability of feasibility (a second process on 0/1 labels), maximised by local search. Objectives that are not all
 /// positive are standardised without the logarithm.
 [[nodiscard]] OnlineTrace optimize_online(OnlineMethod method, const Problem& problem, const Simulator& simulate,
-                                          std::uint64_t queries, std::uint64_t seed);
+                                          std::uint64_t queries, std::uint64_t seed,
+                                          const std::vector<space::Design>& start = {});
 
 }  // namespace hindsight::optimize

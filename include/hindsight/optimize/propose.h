@@ -69,8 +69,9 @@ struct ProposeOptions {
   Portfolio portfolio = Portfolio::alike;  ///< but of a front
   /// Smallest Hamming distance between proposals; those of a front differ in their metrics instead.
   std::size_t diversity = 2;
-  /// Start points and distance to the nearest logged design; of a front also what counts beside predictions, see
-  /// propose(): for that its labels must be those that the front and the limits are about.
+  /// Start points and distance to the nearest logged design. What it knows to be infeasible for an application that is
+  /// asked for is not proposed, but by an exact search. Of a front also what counts beside predictions, see propose():
+  /// for that its labels must be those that the front and the limits are about.
   const dataset::Dataset* logged = nullptr;
   /// Where the model prefers the best design of `logged` to all that reach min_p_feasible, this is lowered to what that
   /// design reaches, and it stands first. Not with learned limits, an exact search, only_new or never.
@@ -78,6 +79,9 @@ struct ProposeOptions {
   bool only_new = false;             ///< no design of `logged`, whatever application it was logged for
   std::vector<space::Design> never;  ///< these are not proposed either
   unsigned threads = 0;
+  /// Asked where no design is likely to be feasible and no other limit alone is in the way: a sentence in place of the
+  /// advice to relax several, or to take a smaller p_feasible. Null or empty: that advice.
+  std::function<std::string()> unlikely_remedy = {};
 };
 
 /// One metric of a front at one design. Of a design that is there because of its logged values (Proposal::from_log) the

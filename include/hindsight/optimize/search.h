@@ -73,8 +73,9 @@ struct SearchOptions {
 
 /// Why `solution` has no feasible design, in one sentence for a person: the limits that designs met, one at a time with
 /// the others kept (searched for here), or what the design that misses limits least would need. Error{interrupted}.
+/// `remedy`: what to do where no limit that a person sets can be named; empty: to relax several.
 [[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
-                                             const SearchOptions& options);
+                                             const SearchOptions& options, const std::string& remedy = {});
 
 /// Goes on where search() found nothing feasible: searches for the smallest value of each constraint with the others
 /// kept, and begins again at the designs of these searches that meet all. What a limit's search finds does not depend

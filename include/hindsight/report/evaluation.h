@@ -25,6 +25,7 @@ struct EvaluatedDesign {
   std::string description;  ///< of a reference chip, else empty
   accel::ChipFacts chip;
   const accel::Technology* technology = nullptr;
+  std::string why_technology = {};  ///< in a few words; may be empty
   std::vector<EvaluatedNetwork> networks;
   [[nodiscard]] bool feasible() const;
 };

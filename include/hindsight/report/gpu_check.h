@@ -20,7 +20,8 @@ struct CheckedDesign {
 };
 
 struct GpuCheckReport {
-  std::string technology;  ///< of the accelerators
+  std::string technology;           ///< of the accelerators
+  std::string why_technology = {};  ///< in a few words; may be empty
   std::vector<CheckedDesign> designs = {};
 };
 

@@ -1,18 +1,21 @@
 /// The applications that a user names to a model, and the rows that a log has for them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/surrogate/model.h"
+#include "hindsight/workload/network.h"
 
 namespace hindsight::study {
 
 /// An application to propose for, and what names its network for an evaluator.
 struct Application {
   dataset::Context context;
-  std::string network;  ///< name or file
+  std::string network;   ///< name or file
+  bool unnamed = false;  ///< nobody wrote its name: the model has it
 };
 
 /// What a user names: each of `workloads` is a list a,b of names of training contexts, networks by name or file, and
@@ -23,6 +26,13 @@ struct Application {
 [[nodiscard]] std::vector<Application> applications(const surrogate::Model& model,
                                                     const std::vector<std::string>& workloads,
                                                     const std::vector<std::string>& columns);
+
+/// The networks of the applications, for an evaluator. Error{incompatible} where a model learnt another network than
+/// the one that its name stands for here, and where a name that stands in a model alone names a file; Error{usage}: see
+/// workload::load_network().
+[[nodiscard]] std::vector<workload::Network> networks_of(const std::vector<Application>& wanted);
+/// The same for what can do without: nothing where an application is no network that is at hand as the model knows it.
+[[nodiscard]] std::vector<std::optional<workload::Network>> networks_at_hand(const std::vector<Application>& wanted);
 
 /// Rows of the log for the model's space and objective, of the evaluator of that name (needed where it has several),
 /// with those of `labels`, metrics, that the log has.

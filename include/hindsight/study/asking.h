@@ -38,6 +38,9 @@ struct AskRequest {
 /// What answers is called where nobody named it.
 inline constexpr const char* kSimulator = "simulator";
 
+/// A log that exists. Error{usage} where a file does not, with the ask that begins one; those of Log::open().
+[[nodiscard]] log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode);
+
 /// Who answers: `wanted`, else the only evaluator with rows, else kSimulator. Error{usage} for the built-in model,
 /// which answers by itself, and where several have rows.
 [[nodiscard]] std::string answering_evaluator(const log::Log& log, const std::string& wanted);
@@ -79,7 +82,7 @@ struct TellRequest {
   std::filesystem::path file;  ///< CSV; "-" is standard input
   std::filesystem::path log;   ///< it exists
   std::string space = {};      ///< empty: that of the newest ask whose parameters the table has, else the log's
-  std::string evaluator = {};  ///< empty: that of the same ask
+  std::string evaluator = {};  ///< empty: who was asked for these designs, where that is one; else that of the same ask
   std::string workload = {};   ///< of all rows; empty: the column `workload`, or the only one that was asked for
   std::vector<std::string> metrics = {};  ///< columns that are metrics although neither the log nor an ask names them
   std::vector<std::string> ignored = {};

@@ -26,10 +26,10 @@ struct DeepVerification {
   [[nodiscard]] bool sound() const { return findings.empty(); }
 };
 
-/// log::contradictions_in(), then a seeded sample of the evaluations of the built-in model: the same version,
-/// technology, space and network (by their hashes) must give the same row, every bit of every number. Rows of other
-/// evaluators cannot be asked for again. Errors: those of contradictions_in(); Error{usage} for networks that are named
-/// and not there.
+/// log::contradictions_in(), layers against the definition of their network, then a seeded sample of the evaluations of
+/// the built-in model: the same version, technology, space and network (by their hashes) must give the same row, every
+/// bit of every number. Rows of other evaluators cannot be asked for again. Errors: those of contradictions_in();
+/// Error{usage} for networks that are named and not there.
 [[nodiscard]] DeepVerification verify_deeply(const log::Log& log, const DeepOptions& options);
 
 }  // namespace hindsight::study

@@ -17,6 +17,12 @@ namespace hindsight::study {
 /// The metric that the model's objective is, or its text where it is a product.
 [[nodiscard]] std::string objective_name(const surrogate::Model& model);
 
+/// The metric that a word means which the model does not have, as `train --constraint` may learn it: one that every log
+/// has a column for, or that the evaluator gives; of models that learnt from other evaluators, whose logs may have any,
+/// the word. Nothing where no log has it, and for a product.
+[[nodiscard]] std::optional<std::string> learnable_metric(const std::string& word, const surrogate::Model& model,
+                                                          const KnownEvaluator& evaluator);
+
 /// The words of --pareto, each a list a,b of two or three metrics in all: facts of the evaluator, the model's objective
 /// (by its text, or another way to write the same product), labels that it has learned; short names as everywhere.
 /// Error{usage}: a metric that the model does not have (lists those it has), one of which more is better, one that is

@@ -36,7 +36,7 @@ using KnownEvaluator = std::shared_ptr<const evaluator::Evaluator>;
 /// something else. A limit that a design alone decides is known exactly.
 [[nodiscard]] std::vector<evaluator::StatedLimit> stated_limits_of(const evaluator::Evaluator& evaluator);
 
-/// The words with stated_limits_of(evaluator) among --max, those that no word is within already.
+/// The words with stated_limits_of(evaluator) among --max, in the place of words that allow more.
 [[nodiscard]] LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& evaluator);
 
 struct Limits {
@@ -45,7 +45,8 @@ struct Limits {
 };
 /// A metric is limited by a fact of the evaluator where it has one of that name, else by what the model predicts under
 /// it: a label, or its objective.
-/// Error{usage}: nearest name, or the values a parameter has; a derived quantity with the name of something else.
+/// Error{usage}: nearest name, or the values a parameter has; a derived quantity with the name of something else; a
+/// second --max or --min of the same, by whatever name.
 /// Error{no_feasible} when no value is left. `evaluator`: what knows facts of the model's designs; may be null.
 /// `derived`: what --max may name besides.
 [[nodiscard]] Limits resolve_limits(const LimitWords& words, const surrogate::Model& model,
@@ -54,7 +55,7 @@ struct Limits {
 /// The same words over a space alone.
 struct SpaceLimits {
   optimize::AllowedLevels allowed;
-  std::vector<std::pair<std::string, double>> metrics;  ///< each once, with the tightest limit
+  std::vector<std::pair<std::string, double>> metrics;  ///< each once, with its limit
   std::vector<std::pair<std::string, double>> derived;  ///< the same of the space's derived quantities
 };
 /// `metrics`: what --max may limit besides parameters and derived quantities; empty: any other name. Errors as above.

@@ -43,7 +43,7 @@ namespace hindsight::study {
 [[nodiscard]] log::LoggedDesign design_of_id(const log::Log& log, const std::string& id);
 
 /// `word`, or what is known of it: its snake_case ("util_BRAM" is util_bram), or the metric that it is the short name
-/// of ("latency" is latency_s).
+/// of ("latency" is latency_s, "area" area_mm2, "peak_power" peak_power_w).
 [[nodiscard]] std::string known_name(const std::string& word, const std::vector<std::string>& known);
 
 /// The same for every metric in a product of powers of metrics.

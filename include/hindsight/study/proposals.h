@@ -51,6 +51,8 @@ struct ProposalRequest {
   /// With `simulate`: makes what answers, for the model's space. What is proposed does not depend on it. Null: the
   /// built-in model, where the space describes an accelerator.
   std::function<KnownEvaluator(const space::DesignSpace& space)> simulator = {};
+  /// The model that ships for any network and answers what `model` is asked, with these labels; "" where none does.
+  std::function<std::string(const surrogate::Model& model, const std::vector<std::string>& labels)> any_model = {};
   /// How to search and rank. What the above says is filled in from there.
   optimize::ProposeOptions options;
 };
@@ -88,8 +90,10 @@ struct Proposals {
   std::function<Eigen::VectorXd(const optimize::LevelMatrix& levels)> area_mm2 = {};
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
-  std::uint64_t simulator_queries = 0;        ///< evaluations asked for while this was made, but those of front_shares
-  bool interrupted = false;                   ///< the search, or what was asked for besides; the proposals are whole
+  /// Applications that others have lower bounds beside: no network that is at hand is the model's of their name.
+  std::vector<std::string> unbounded = {};
+  std::uint64_t simulator_queries = 0;  ///< evaluations asked for while this was made, but those of front_shares
+  bool interrupted = false;             ///< the search, or what was asked for besides; the proposals are whole
   std::string technology;
   double seconds = 0;  ///< of loading and proposing, without simulating
 };

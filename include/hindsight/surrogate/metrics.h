@@ -24,6 +24,8 @@ struct ModelMetrics {
 struct ApplicationScore {
   std::string name;
   bool seen = false;  ///< the model was trained on it
+  /// The model was trained on another application of this name: this one counts as unseen.
+  bool namesake = false;
   std::size_t rows = 0, feasible = 0;
   double kendall_tau = 0;  ///< feasible rows
   /// Feasible rows: median of |predicted / true - 1|, and of true / predicted among the tenth predicted best.

@@ -23,14 +23,20 @@ namespace hindsight::surrogate {
 [[nodiscard]] std::optional<double> layer_distance(const Model& model, const dataset::Context& context);
 
 /// What the errors of a calibration say about a distance.
+///
+/// Equation: a step function that never falls. The networks of the calibration, by distance, are cut from the farthest
+/// on into groups of kCalibrationGroup (those of one distance stay together, the nearest group takes the rest). Where a
+/// group's median is above that of the next one the two are one (isotonic regression, pool adjacent violators). A
+/// distance between two groups is of the one whose end is nearer in its logarithm.
+/// Groups are small because networks far away are few: the nine nearest of a far one have said what near ones came to.
 struct ExpectedError {
-  double median_error = 0;  ///< median of their median errors
+  double median_error = 0;  ///< median of the group's median errors; at least so much where `beyond`
   double least_error = 0, most_error = 0;
-  std::size_t networks = 0;  ///< the nearest in log distance, at most kCalibrationNeighbours
-  bool beyond = false;       ///< farther than every one of the calibration
+  std::size_t networks = 0;  ///< of the group
+  bool beyond = false;       ///< farther than every one of the calibration: what the error is nobody knows
 };
-/// [chosen] Networks that speak for a distance: enough for a median that one of them does not decide.
-inline constexpr std::size_t kCalibrationNeighbours = 9;
+/// [chosen] Networks that speak for a distance: the fewest whose median two of them do not decide.
+inline constexpr std::size_t kCalibrationGroup = 5;
 /// Nothing without a calibration.
 [[nodiscard]] std::optional<ExpectedError> expected_error(const ErrorCalibration& calibration, double distance);
 

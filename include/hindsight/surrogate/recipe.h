@@ -42,7 +42,7 @@ struct Recipe {
   std::vector<std::int64_t> hidden = {64, 64};
   std::int64_t pair_codes = 1;      ///< margins, layers: sums and differences of pairs among the inputs (codes.h)
   std::int64_t level_codes = 1;     ///< margins, layers: a code of its own for every level
-  std::int64_t batch_pairs = 8000;  ///< layers: designs x layers per step and member
+  std::int64_t batch_pairs = 8000;  ///< layers: designs x layers per step and member, at most
   std::int64_t applications_per_step = 16;  ///< layers
   double dropout = 0;
   // Losses

@@ -76,7 +76,9 @@ struct SweepOptions {
   std::vector<FactLimit> outcome_limits = {};
   std::uint64_t grid_limit = 10'000'000;  ///< [chosen] a grid of nine networks takes about an hour on one core
   Shard shard;
-  std::optional<space::Neighbourhood> around = {};  ///< candidates are walks from a design; `sampler` is not used
+  /// Candidates are walks from a design; `sampler` is not used. A `search` begins with the centre, and takes no
+  /// `steps`.
+  std::optional<space::Neighbourhood> around = {};
   /// Name of the search that asks for the designs one by one (queries.h); `sampler` is not used.
   std::string search = {};
   /// (name, value) of what else decides the questions of `search`, e.g. {"aggregate", "mean"}.
@@ -159,8 +161,8 @@ struct SweepSummary {
 
 /// SHA-256 over everything that decides a sweep's rows and their order: space, sampler, seed, constraints,
 /// derived quantities where one is limited, limits of outcomes, networks and how many of them a design takes,
-/// evaluator, shard, centre of a walk, objective, settings of a search, rows to keep; for LHS and with rows to keep
-/// also the number of samples, which strata and thresholds depend on.
+/// evaluator, shard, centre of a walk or first design of a search, objective, settings of a search, rows to keep; for
+/// LHS and with rows to keep also the number of samples, which strata and thresholds depend on.
 [[nodiscard]] std::string definition_hash(const SweepOptions& options);
 
 /// Runs, or continues, a sweep of a sequence (not of a search: run_queries).

@@ -27,6 +27,9 @@ struct ExtraParameters {
   bool operator==(const ExtraParameters&) const = default;
 };
 
+/// What `what` says of a mixture of experts whose layers are those that one token asks.
+inline constexpr const char* kIdleExperts = "experts that are not asked";
+
 /// A network; immutable after construction.
 class Network {
  public:
@@ -75,9 +78,12 @@ struct LayerCounts {
 /// networks with convolutions or without attention, which have none.
 [[nodiscard]] double tokens_of(const Network& network);
 
+/// Whether the network is a mixture of experts whose layers are those that one token asks, by its kIdleExperts: the
+/// others are parameters outside the layers, and more tokens would ask more of them.
+[[nodiscard]] bool has_idle_experts(const Network& network);
+
 /// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name; "NAME@BATCH" is the same at
-/// another batch, and keeps that name. Errors: Error{usage},
-/// file:line:column, nearest name.
+/// another batch, and its name says so. Errors: Error{usage}, file:line:column, nearest name.
 [[nodiscard]] Network load_network(const std::string& name_or_path);
 /// The names that one piece of a list stands for: "prime9" for the nine applications of PRIME's study, "zoo" for what
 /// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "datacenter" for what servers run, at their

@@ -188,7 +188,7 @@ class FloorSearch {
     for (std::size_t a = 0; a < question_.networks.size(); ++a) {
       if (stored_elements_[a] * largest.operand_bytes() > held_bytes) return kNone;
       // least_energy: inputs and outputs cross the row buses once.
-      const auto noc_cycles_of = [&](const LayerShape& layer) {
+      const auto noc_cycles_of = [&](const LayerShape& layer, const Traffic&, const ChipRates&) {
         return bandwidth_cycles(least_bytes(layer, 1).noc_hops, largest.noc_link_operands() * largest.pes_y);
       };
       each.push_back(latency_bound_s(largest, question_.networks[a]->gemms(), macs_per_s, noc_cycles_of));
@@ -326,7 +326,7 @@ std::optional<double> value_of(const Question& question, const ConfigBinding& bi
   if (chip.violations.count > 0) return std::nullopt;
   std::vector<double> each;
   for (const workload::Network* network : question.networks) {
-    const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
+    const Evaluation evaluation = evaluate(chip, *network, Depth::stop_at_hardware);
     if (!evaluation.feasible()) return std::nullopt;
     for (const Limit& limit : question.limits) {
       if (!(limit.metric->value(evaluation) <= limit.most)) return std::nullopt;

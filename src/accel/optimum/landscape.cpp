@@ -131,7 +131,7 @@ SurveyRow row_of(const LatencyTally& tally, const std::vector<const workload::Ne
   const ChipFacts chip = making.chips.exact(tally.best());
   std::vector<double> each;
   for (const workload::Network* network : networks) {
-    const Evaluation evaluation = evaluate(chip, network->gemms(), Depth::stop_at_hardware);
+    const Evaluation evaluation = evaluate(chip, *network, Depth::stop_at_hardware);
     if (evaluation.feasible()) each.push_back(evaluation.metrics->latency_s);
   }
   if (each.size() == networks.size()) {

@@ -101,7 +101,7 @@ void Layers::forget_if_full() const {
 double Layers::latency_s(std::size_t a, std::span<const double> on_chip, const DramPoint& dram,
                          const AcceleratorConfig& config) const {
   const ChipRates rates = chip_rates(config);
-  const double cycles_per_byte = 1.0 / rates.dram_bytes_per_cycle;
+  const double cycles_per_byte = 1.0 / rates.dram_operands_per_cycle;
   const Span span = applications_[a];
   double cycles = 0;
   for (std::size_t i = span.begin; i < span.end; ++i) {
@@ -132,7 +132,7 @@ double Layers::on_chip_j(std::size_t a, std::span<const double> on_chip_j, const
 double Layers::mapped_j(std::size_t a, const MappedEnergy& energy, const DramPoint& dram,
                         const AcceleratorConfig& config) const {
   const Span span = applications_[a];
-  const double cycles_per_byte = 1.0 / chip_rates(config).dram_bytes_per_cycle;
+  const double cycles_per_byte = 1.0 / chip_rates(config).dram_operands_per_cycle;
   double energy_j = 0;
   for (std::size_t i = span.begin; i < span.end; ++i) {
     const Use use = uses_[i];

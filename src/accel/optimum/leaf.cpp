@@ -15,7 +15,8 @@ Compiled compile(ChipFacts chip, const workload::Network& network) {
   const TemplateRules& rules = chip.config.rules;
   if (!rules.constants_in_halves) chip.config.parameter_memory_entries = 0;
   chip.config.instruction_memory_entries = rules.program_loops ? kInfinity : 0.0;
-  const NetworkCost cost = network_cost(chip, network.gemms(), {});
+  const NetworkCost cost =
+      network_cost(chip, network.gemms(), {}, static_cast<double>(network.extra_parameters().count));
   Compiled compiled{.mapped = true, .constants = 0, .instructions = cost.totals.instructions, .totals = cost.totals};
   if (rules.constants_in_halves) compiled.constants = 2.0 * cost.most_constants;
   for (const Violation& violation : cost.violations.view()) {
@@ -69,7 +70,7 @@ std::optional<Ranked> confirm(const Question& question, const Axes& axes, const 
   Ranked ranked{.design = axes.design(point), .value = 0, .evaluations = {}};
   std::vector<double> values;
   for (const workload::Network* network : question.networks) {
-    ranked.evaluations.push_back(evaluate(chip, network->gemms(), Depth::stop_at_hardware));
+    ranked.evaluations.push_back(evaluate(chip, *network, Depth::stop_at_hardware));
     const Evaluation& evaluation = ranked.evaluations.back();
     if (!evaluation.feasible()) return std::nullopt;
     for (const Limit& limit : question.limits) {

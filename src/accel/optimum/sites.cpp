@@ -49,7 +49,7 @@ void Sites::visit(std::span<const BuildableChip> chips) {
       AcceleratorConfig config = config_;
       config.dram_bandwidth_gb_per_s = axes_[Role::bandwidth].values[std::min(first + b, bandwidths - 1)];
       const ChipRates rates = chip_rates(config);
-      bytes_per_cycle_[b] = rates.dram_bytes_per_cycle;
+      bytes_per_cycle_[b] = rates.dram_operands_per_cycle;
       dram_latency_cycles_ = rates.dram_latency_cycles;
     }
     for (std::size_t a = 0; a < layers_.applications().size(); ++a) {

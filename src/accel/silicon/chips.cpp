@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <initializer_list>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "accel/silicon/words.h"
@@ -56,7 +59,7 @@ double cells_mm2(const AreaBreakdown& area) {
 /// What a workload costs on a chip, its layers in `details`; nothing when the compiler finds no way.
 std::optional<Metrics> costs(const ChipFacts& chip, const workload::Network& network,
                              std::span<LayerResult> details = {}) {
-  return evaluate(chip, network.gemms(), Depth::all_checks, details).metrics;
+  return evaluate(chip, network, Depth::all_checks, details).metrics;
 }
 
 /// Equation: sum over layers of max(0, weights' DRAM cycles - computing) over the sum of the larger of both.
@@ -144,18 +147,35 @@ std::optional<double> modelled(const SiliconFigure& figure, const HostLatency& h
   return *value + host->second;
 }
 
-PublishedDies published_dies(const std::vector<SiliconFigure>& figures) {
-  PublishedDies dies;
+namespace {
+
+PublishedRatios published_ratios(const std::vector<SiliconFigure>& figures,
+                                 std::initializer_list<SiliconQuantity> quantities) {
+  PublishedRatios ratios;
+  std::set<std::string> chips;
   for (const SiliconFigure& figure : figures) {
-    if (figure.quantity != SiliconQuantity::die_mm2 || figure.fitted || figure.at_most) continue;
+    if (std::ranges::find(quantities, figure.quantity) == quantities.end() || figure.fitted || figure.at_most) continue;
     const AcceleratorConfig config = load_reference_chip(figure.design).config;
     if (load_technology(figure.technology).cooling_of(config.cooling).interfaces_mm2 <= 0) continue;
-    const double ratio = figure.published / modelled(figure).value();
-    dies.least_ratio = dies.chips == 0 ? ratio : std::min(dies.least_ratio, ratio);
-    dies.most_ratio = std::max(dies.most_ratio, ratio);
-    ++dies.chips;
+    const auto model = modelled(figure);
+    if (!model) continue;
+    const double ratio = figure.published / *model;
+    ratios.least_ratio = chips.empty() ? ratio : std::min(ratios.least_ratio, ratio);
+    ratios.most_ratio = std::max(ratios.most_ratio, ratio);
+    chips.insert(figure.design);
   }
-  return dies;
+  ratios.chips = static_cast<int>(chips.size());
+  return ratios;
+}
+
+}  // namespace
+
+PublishedRatios published_dies(const std::vector<SiliconFigure>& figures) {
+  return published_ratios(figures, {SiliconQuantity::die_mm2});
+}
+
+PublishedRatios published_power(const std::vector<SiliconFigure>& figures) {
+  return published_ratios(figures, {SiliconQuantity::peak_w, SiliconQuantity::average_w, SiliconQuantity::idle_w});
 }
 
 PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {

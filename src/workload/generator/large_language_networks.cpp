@@ -33,6 +33,11 @@ std::int64_t add_experts(NetworkBuilder& builder, const Experts& experts, std::i
   return (experts.count - asked) * experts.blocks * kMatrices * experts.width * experts.feed_forward;
 }
 
+/// Names the parameters outside the layers, of which `idle` are of experts.
+std::string outside_layers(const std::string& always, std::int64_t idle) {
+  return idle > 0 ? always + ", " + kIdleExperts : always;
+}
+
 /// Source: Jiang et al. 2024, "Mixtral of Experts", table 1 [paper: mixtral]: 8 experts, 2 for each token.
 Network mixtral(const std::string& name, const std::string& description, std::int64_t queries) {
   constexpr LlamaSizes kSizes{.blocks = 32,
@@ -60,8 +65,7 @@ Network mixtral(const std::string& name, const std::string& description, std::in
           false,
           1,
           builder.take(),
-          {.count = outside + idle,
-           .what = idle > 0 ? "token embedding, RMS norms, experts that are not asked" : "token embedding, RMS norms"}};
+          {.count = outside + idle, .what = outside_layers("token embedding, RMS norms", idle)}};
 }
 
 /// Source: DeepSeek-AI 2024, "DeepSeek-V3 technical report", section 4.2 [paper: deepseek-v3]: 61 blocks, the first
@@ -110,9 +114,7 @@ Network deepseek_v3(const std::string& name, const std::string& description, std
           false,
           1,
           builder.take(),
-          {.count = outside + idle,
-           .what = idle > 0 ? "token embedding, RMS norms, router biases, experts that are not asked"
-                            : "token embedding, RMS norms, router biases"}};
+          {.count = outside + idle, .what = outside_layers("token embedding, RMS norms, router biases", idle)}};
 }
 
 }  // namespace

@@ -177,8 +177,8 @@ struct DramCycles {
   double granules = 0, beyond = 0;
 };
 [[nodiscard]] constexpr DramCycles dram_cycles(const LayerDram& dram, const ChipRates& rates) {
-  const double granules = bandwidth_cycles(dram.granule_bytes, rates.dram_bytes_per_cycle);
-  const double all = bandwidth_cycles(dram.total_bytes, rates.dram_bytes_per_cycle);
+  const double granules = bandwidth_cycles(dram.granule_bytes, rates.dram_operands_per_cycle);
+  const double all = bandwidth_cycles(dram.total_bytes, rates.dram_operands_per_cycle);
   return {.granules = granules, .beyond = std::max(0.0, all - granules)};
 }
 

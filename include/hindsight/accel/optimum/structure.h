@@ -60,7 +60,7 @@ struct LayerDram {
   const Traffic traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
                                             residency.weights_on_chip_frac(), memory);
   // granule_cycles() at one byte per cycle is bytes
-  const double granule_bytes = granule_cycles(traffic, {.working = {}, .resident = {}, .dram_bytes_per_cycle = 1});
+  const double granule_bytes = granule_cycles(traffic, {.working = {}, .resident = {}, .dram_operands_per_cycle = 1});
   return {.beyond_bytes = std::max(0.0, traffic.dram_bytes() - granule_bytes),
           .granule_bytes = granule_bytes,
           .total_bytes = traffic.dram_bytes(),
@@ -72,8 +72,8 @@ struct LayerDram {
 /// split_latency. `on_chip_cycles` as on_chip_cycles().
 [[nodiscard]] constexpr double latency_cycles(double on_chip_cycles, const LayerDram& dram,
                                               const AcceleratorConfig& config, const ChipRates& rates) {
-  return std::max(on_chip_cycles, bandwidth_cycles(dram.beyond_bytes, rates.dram_bytes_per_cycle)) +
-         bandwidth_cycles(dram.granule_bytes, rates.dram_bytes_per_cycle) +
+  return std::max(on_chip_cycles, bandwidth_cycles(dram.beyond_bytes, rates.dram_operands_per_cycle)) +
+         bandwidth_cycles(dram.granule_bytes, rates.dram_operands_per_cycle) +
          (dram.reads ? rates.dram_latency_cycles : 0.0) + grid_fill_cycles(config) + layer_overhead_cycles(config);
 }
 
