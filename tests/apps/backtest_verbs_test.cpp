@@ -181,7 +181,7 @@ TEST_F(Learn, W50RefusesARecipeAndSettingsThatNobodyOfItsMethodsHears) {
   expect_one_line_error(rehearsed({"--recipe", "default"}), 2, "name it in --methods: default");
   expect_one_line_error(rehearsed({"--methods", "margins", "--set", "alpha=3"}), 2, "not by margins");
   expect_one_line_error(rehearsed({"--methods", "default", "--set", "batch_pairs=9"}), 2, "read by the method layers");
-  expect_one_line_error(rehearsed({"--methods", "prime", "--risk", "brave"}), 2, "bold");
+  expect_one_line_error(rehearsed({"--methods", "prime", "--risk", "brave"}), 2, "brave");
   EXPECT_THAT(rehearsed({"--methods", "default,prime,forest", "--set", "alpha=3"}).err,
               HasSubstr("--set alpha=3 counts for pushed, v0.1, prime, and changes nothing in margins, trends, plain"));
   // Without --methods default competes, and --recipe is for those whose networks it describes.

@@ -128,7 +128,7 @@ TEST_F(BenchOffline, WhatNobodyOfTheMethodsHearsIsRefused) {
   refused({"--methods", "best_in_log", "--set", "nosuchkey=1"}, "has no key 'nosuchkey'");
   refused({"--methods", "evolutionary@10", "--set", "steps=1"}, "no recipe is trained by evolutionary@10");
   refused({"--methods", "layers", "--set", "alpha=1"}, "not by layers");
-  refused({"--methods", "prime", "--risk", "brave"}, "bold");
+  refused({"--methods", "prime", "--risk", "brave"}, "brave");
 }
 
 }  // namespace
