@@ -46,19 +46,25 @@ void suggest_training(const BacktestOptions& options, const std::string& recipe)
   const bool plain = rows.runs.empty() && rows.where.empty() && rows.constraints.empty() && rows.assumptions.empty();
   if (!is_shipped || !plain || !options.settings.empty()) return;
   std::vector<std::string> words{"hindsight", "train"};
-  for (const std::string& log : rows.logs) words.insert(words.end(), {"--log", log});
-  const std::vector<std::pair<const char*, std::string>> named{{"--workloads", rows.workloads},
-                                                               {"--objective", rows.objective},
-                                                               {"--space", rows.space},
-                                                               {"--evaluator", rows.evaluator},
-                                                               {"--recipe", recipe}};
-  for (const auto& [option, value] : named) {
-    if (!value.empty()) words.insert(words.end(), {option, value});
-  }
-  if (rows.maximise) words.emplace_back("--maximise");
+  const std::vector<std::string> named = words_of(rows);
+  words.insert(words.end(), named.begin(), named.end());
   const std::string model = std::filesystem::path(rows.log()).replace_extension(".safetensors").string();
-  words.insert(words.end(), {"--out", model});
+  words.insert(words.end(), {"--recipe", recipe, "--out", model});
   suggest(words);
+}
+
+/// Those of --methods; their settings are checked before any row is read.
+std::vector<surrogate::Recipe> named_candidates(const BacktestOptions& options) {
+  std::vector<surrogate::Recipe> candidates, named;
+  for (const std::string& name : options.methods) {
+    surrogate::Recipe recipe = named_recipe("", name);
+    remark_unread_keys(recipe, options.quiet);
+    apply_settings(recipe, options.settings);
+    named.push_back(candidates.emplace_back(std::move(recipe)));
+    named.back().name = name;  // several methods may train one recipe
+  }
+  require_read(named, options.settings, options.quiet);
+  return candidates;
 }
 
 int run(BacktestOptions options, const Session& session) {
@@ -71,13 +77,14 @@ int run(BacktestOptions options, const Session& session) {
   study::BacktestOptions how = options.how;
   how.sharing = {.folder = options.trials,
                  .shard = {.index = options.shard.shard().index, .count = options.shard.shard().count}};
-  for (const std::string& name : options.methods) how.candidates.push_back(named_recipe("", name));
+  if (!options.methods.empty()) how.candidates = named_candidates(options);
   const LearningRows rows = with_log_names(options.rows, options.quiet);
   install_interrupt_handlers();
   const dataset::Dataset data = load_rows(rows, selection_of(rows), provenance, options.quiet).data;
-  if (how.candidates.empty()) how.candidates = study::candidate_recipes(data);
-  for (surrogate::Recipe& recipe : how.candidates) {
-    for (const std::string& setting : options.settings) apply_setting(recipe, setting);
+  if (how.candidates.empty()) {
+    how.candidates = study::candidate_recipes(data);
+    for (surrogate::Recipe& recipe : how.candidates) apply_settings(recipe, options.settings);
+    require_read(how.candidates, options.settings, options.quiet);
   }
   how.seed = static_cast<std::uint64_t>(options.seed);
   if (options.most_rows > 0) how.rows = static_cast<std::size_t>(options.most_rows);

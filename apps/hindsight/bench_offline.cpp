@@ -28,11 +28,12 @@ struct BenchOfflineOptions {
   std::vector<std::string> tasks, methods;
   std::int64_t seeds = 3;
   std::int64_t samples = 20'000;
-  std::string recipe = "v0.1";
+  std::string recipe;  ///< of methods; empty: their own
   std::vector<std::string> settings;
   std::string technology;  ///< empty: that of the space
-  double min_feasible = 0.5;
-  double pessimism = 1;
+  std::string risk;
+  std::optional<double> min_feasible, pessimism;
+  std::optional<std::int64_t> diversity;
   std::int64_t bayesian_queries = 200;
   std::int64_t time_limit_s = 0;
   unsigned threads = 0;
@@ -43,10 +44,10 @@ struct BenchOfflineOptions {
   bool plot = false;
 };
 
-constexpr std::int64_t kMostSeeds = 1000;
+constexpr std::int64_t kMostSeeds = 1000, kMostDiversity = 100'000;
 
-const std::vector<std::string> kAllMethods{"best_in_log",  "supervised",       "coms",    "prime", "evolutionary@200",
-                                           "evolutionary", "evolutionary@10x", "bayesian"};
+const std::vector<std::string> kAllMethods{"best_in_log",      "default",      "supervised",       "coms",    "prime",
+                                           "evolutionary@200", "evolutionary", "evolutionary@10x", "bayesian"};
 /// [chosen] One task of every kind, all methods, small budgets: some minutes on two cores.
 const std::vector<std::string> kQuickTasks{"single/mobilenet_v2", "multi/edge_v2_v3@29", "zero_shot/edge_v3_to_v2@29"};
 const std::vector<std::string> kQuickMethods{"best_in_log", "supervised",   "coms",
@@ -54,6 +55,37 @@ const std::vector<std::string> kQuickMethods{"best_in_log", "supervised",   "com
 const std::vector<std::string> kQuickSettings{"steps=200", "final_steps=50", "ensemble=1", "evaluate_interval=100"};
 constexpr std::int64_t kQuickSamples = 4000;
 constexpr std::uint64_t kQuickEvaluations = 5000;
+
+/// Who proposes, each with the recipes that it may train.
+std::vector<check::OfflineMethod> methods_of(const BenchOfflineOptions& options,
+                                             const std::vector<std::string>& names) {
+  require_base_recipe(options.recipe);
+  std::vector<check::OfflineMethod> methods;
+  std::vector<Learner> learners;
+  for (const std::string& name : names) {
+    check::OfflineMethod method = check::parse_offline_method(name);
+    Learner learner;
+    learner.name = name;
+    learner.takes_recipe = !options.recipe.empty() && surrogate::is_method(name);
+    if (learner.takes_recipe) method.recipe = recipe_for(options.recipe, name);
+    std::vector<surrogate::Recipe*> trained;
+    for (surrogate::Recipe& candidate : method.candidates) trained.push_back(&candidate);
+    if (method.kind == check::OfflineMethod::Kind::learned) {
+      trained.push_back(&method.recipe);
+      remark_unread_keys(method.recipe, options.quiet);
+    }
+    for (surrogate::Recipe* recipe : trained) {
+      if (options.quick) apply_settings(*recipe, kQuickSettings);
+      apply_settings(*recipe, options.settings);
+      learner.recipes.push_back(*recipe);
+      if (method.candidates.empty()) learner.recipes.back().name = name;  // several methods may train one recipe
+    }
+    methods.push_back(std::move(method));
+    learners.push_back(std::move(learner));
+  }
+  require_heard(learners, options.recipe, options.settings, options.quiet);
+  return methods;
+}
 
 check::OfflineOptions make_options(const BenchOfflineOptions& options, const Provenance& provenance) {
   check::OfflineOptions result;
@@ -65,20 +97,15 @@ check::OfflineOptions make_options(const BenchOfflineOptions& options, const Pro
     return options.quick ? quick : all;
   };
   result.tasks = check::select_tasks(chosen(options.tasks, kQuickTasks, {"all"}));
-  for (const std::string& method : chosen(options.methods, kQuickMethods, kAllMethods)) {
-    result.methods.push_back(check::parse_offline_method(method));
-  }
+  result.methods = methods_of(options, chosen(options.methods, kQuickMethods, kAllMethods));
   result.seeds.clear();
   for (std::int64_t seed = 1; seed <= options.seeds; ++seed) result.seeds.push_back(static_cast<std::uint64_t>(seed));
   result.shard = options.shard.shard();
   result.samples = static_cast<std::uint64_t>(options.samples);
-  result.recipe = surrogate::load_recipe(options.recipe);
-  if (options.quick) {
-    result.evaluations = kQuickEvaluations;
-    for (const std::string& setting : kQuickSettings) apply_setting(result.recipe, setting);
-  }
-  for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
+  if (options.quick) result.evaluations = kQuickEvaluations;
   result.technology = check::study_technology(options.technology);
+  if (!options.risk.empty()) result.risk = optimize::parse_risk(options.risk);
+  if (options.diversity) result.diversity = static_cast<std::size_t>(*options.diversity);
   result.min_p_feasible = options.min_feasible;
   result.pessimism = options.pessimism;
   result.bayesian_queries = static_cast<std::uint64_t>(options.bayesian_queries);
@@ -153,15 +180,18 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->add_option("--results", options->results, "Shows a results file, and runs nothing");
   verb->add_option("--landscape", options->landscape, "Exact ranks, of optimum --all");
   verb->add_option("--tasks", options->tasks, "single, multi, zero_shot, or tasks a,b [all]")->delimiter(',');
-  verb->add_option("--methods", options->methods, "E.g. prime,evolutionary@10x [all]")->delimiter(',');
+  verb->add_option("--methods", options->methods, "E.g. default,prime,layers,evolutionary@10x [all]")->delimiter(',');
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostSeeds));
   verb->add_option("--samples", options->samples, "Designs of the log [20000]")
       ->check(between(1, kLargestExactInteger));
-  verb->add_option("--recipe", options->recipe, "Name or YAML file [default]");
-  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
+  verb->add_option("--recipe", options->recipe, "Of methods: name or YAML file [v0.1, or their own]");
+  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of every recipe"));
   verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the space's]");
-  verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [0.5]");
+  verb->add_option("--risk", options->risk, "safe, balanced, bold [balanced; of prime ...: none]");
+  verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
+      ->check(between(0, kMostDiversity));
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--min-feasible", options->min_feasible, "Smallest probability of proposals [as propose]");
   verb->add_option("--bayesian-queries", options->bayesian_queries, "Cap of the Gaussian process [200]")
       ->check(between(0, kLargestExactInteger));
   verb->add_option("--time-limit", options->time_limit_s, "Start no cell after so many seconds")
@@ -174,6 +204,9 @@ void add_bench_offline(CLI::App& group, Session& session) {
   verb->add_flag("--plot", options->plot, "Also draw each task: queries, best so far");
   add_dry_run(*verb, session);
   verb->footer(
+      "--methods: best_in_log, default (the recipe that train chooses), methods,\n"
+      "recipes, online searches. prime, coms and supervised list the best designs\n"
+      "alone, as in version 0.1, unless --risk is given.\n"
       "Proposals are held against the exact optimum. The same command continues an\n"
       "interrupted study. A cell is a method on a task with a seed; shards have a\n"
       "folder each, --out 'study.{shard}', and hindsight join puts their\n"

@@ -22,6 +22,7 @@
 #include "hindsight/dataset/load.h"
 #include "hindsight/report/joined.h"
 #include "hindsight/report/w50.h"
+#include "hindsight/study/backtest.h"
 #include "hindsight/sweep/recorded_command.h"
 #include "output.h"
 #include "plot_output.h"
@@ -42,10 +43,10 @@ struct BenchW50Options {
   std::int64_t seeds = 3;
   std::int64_t first_seed = 1;
   std::vector<std::size_t> top = {1, 16, 128};
-  std::vector<std::string> methods = {"prime", "coms", "supervised", "margins", "forest", "best_in_log"};
-  std::optional<double> min_feasible;
-  double pessimism = 1;
-  std::int64_t diversity = 2;
+  std::vector<std::string> methods;  ///< none: kUsualContenders
+  std::string risk = "balanced";
+  std::optional<double> min_feasible, pessimism;
+  std::optional<std::int64_t> diversity;
   std::string recipe;
   std::vector<std::string> settings;
   std::vector<std::string> holdout;
@@ -57,6 +58,8 @@ struct BenchW50Options {
   bool plot = false;
 };
 
+const std::vector<std::string> kUsualContenders{"default", "prime",  "coms",       "supervised",
+                                                "margins", "forest", "best_in_log"};
 constexpr std::uint64_t kLargestTableBytes = std::uint64_t{1} << 30U;
 constexpr std::int64_t kMostW50Seeds = 10'000;
 constexpr std::int64_t kMostW50Proposals = 100'000;
@@ -118,9 +121,10 @@ check::W50Options make_options(const BenchW50Options& options) {
   result.top = options.top;
   result.holdout_contexts = options.holdout;
   result.threads = options.threads;
-  result.min_p_feasible = options.min_feasible;
-  result.pessimism = options.pessimism;
-  result.diversity = static_cast<std::size_t>(options.diversity);
+  result.risk = {.risk = optimize::parse_risk(options.risk),
+                 .min_p_feasible = options.min_feasible,
+                 .pessimism = options.pessimism};
+  if (options.diversity) result.risk.diversity = static_cast<std::size_t>(*options.diversity);
   const auto number = parse_double(options.train);
   if (!number || *number <= 0) {
     throw Error(ErrorKind::usage,
@@ -134,12 +138,21 @@ check::W50Options make_options(const BenchW50Options& options) {
   return result;
 }
 
-/// One who proposes: a method, or a recipe by its name.
+/// One who proposes: a method, a recipe by its name, the recipe that backtests choose, or who learns by none.
 struct Contender {
   std::string name;
   check::W50Method method = check::W50Method::recipe;
-  surrogate::Recipe recipe;
+  surrogate::Recipe recipe;                        ///< W50Method::recipe
+  std::vector<surrogate::Recipe> candidates = {};  ///< W50Method::chosen
 };
+
+/// --recipe for this contender; empty: its own. Of the usual ones those of other networks keep theirs.
+std::string base_recipe(const BenchW50Options& options, const std::string& name) {
+  if (options.recipe.empty() || !surrogate::is_method(name)) return "";
+  if (!options.methods.empty()) return options.recipe;
+  const surrogate::Method method = surrogate::parse_method(name);
+  return surrogate::same_networks(surrogate::load_recipe(options.recipe, method).method, method) ? options.recipe : "";
+}
 
 /// Checked before anything is trained.
 Contender contender(const BenchW50Options& options, const std::string& name) {
@@ -150,11 +163,31 @@ Contender contender(const BenchW50Options& options, const std::string& name) {
     result.method = check::W50Method::best_in_log;
   } else if (name == kChosenRecipe) {
     result.method = check::W50Method::chosen;
+    result.candidates = study::candidate_recipes(false);  // a table has no layers
+    for (surrogate::Recipe& recipe : result.candidates) apply_settings(recipe, options.settings);
   } else {
-    result.recipe = named_recipe(options.recipe, name);
-    for (const std::string& setting : options.settings) apply_setting(result.recipe, setting);
+    result.recipe = named_recipe(base_recipe(options, name), name);
+    remark_unread_keys(result.recipe, options.quiet);
+    apply_settings(result.recipe, options.settings);
   }
   return result;
+}
+
+/// Who is to propose, each checked.
+std::vector<Contender> contenders_of(const BenchW50Options& options) {
+  require_base_recipe(options.recipe);
+  std::vector<Contender> contenders;
+  std::vector<Learner> learners;
+  for (const std::string& name : options.methods.empty() ? kUsualContenders : options.methods) {
+    const Contender& who = contenders.emplace_back(contender(options, name));
+    Learner& learner = learners.emplace_back(
+        Learner{.name = name, .takes_recipe = !base_recipe(options, name).empty(), .recipes = who.candidates});
+    if (who.method != check::W50Method::recipe) continue;
+    learner.recipes.push_back(who.recipe);
+    learner.recipes.back().name = name;  // several methods may train one recipe
+  }
+  require_heard(learners, options.recipe, options.settings, options.quiet);
+  return contenders;
 }
 
 /// The table of --results: the rows of every cell that is done. It is on disk when the next cell begins, and a command
@@ -162,12 +195,16 @@ Contender contender(const BenchW50Options& options, const std::string& name) {
 class ResultsTable {
  public:
   /// Error{incompatible}: a file that is there is of another command, version or table, or none.
-  ResultsTable(const BenchW50Options& options, const Provenance& provenance, std::uint64_t cells)
+  ResultsTable(const BenchW50Options& options, const std::vector<Contender>& contenders, const Provenance& provenance,
+               std::uint64_t cells)
       : file_(options.results), shard_(options.shard.shard()), cells_(cells) {
     if (file_.empty()) return;
     head_ = fmt::format("# {}\n# Hindsight {}\n",
                         printable(sweep::text_of(sweep::recorded_command(provenance.command_line)), kWholeText),
                         build_info().version);
+    std::vector<std::string> names;  // cells are numbered by them
+    for (const Contender& who : contenders) names.push_back(who.name);
+    head_ += fmt::format("# methods {}\n", printable(join(names, ","), kWholeText));
     for (const std::string& table : options.csv)
       head_ += fmt::format("# table {}\n", sha256_hex(read_file(table, kLargestTableBytes)));
     head_ += report::w50_csv_names();
@@ -191,6 +228,17 @@ class ResultsTable {
   std::map<std::uint64_t, std::string> rows_;  ///< by cell
 };
 
+/// Nothing where Ctrl-C ended it: a list that was cut short is none.
+std::optional<check::W50Result> finished_cell(const dataset::Dataset& truth, const check::W50Options& w50) {
+  try {
+    check::W50Result result = check::run_w50(truth, w50);
+    if (!result.interrupted && !interrupt_requested()) return result;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
+  }
+  return std::nullopt;
+}
+
 /// Runs the cells of one table that the shard has and the results lack; their numbers begin at `first`.
 std::vector<report::W50Run> run_table(const std::string& file, const BenchW50Options& options,
                                       const std::vector<Contender>& contenders, check::W50Options w50,
@@ -202,19 +250,20 @@ std::vector<report::W50Run> run_table(const std::string& file, const BenchW50Opt
   std::uint64_t cell = first;
   for (const Contender& who : contenders) {
     w50.recipe = who.recipe;
+    w50.candidates = who.candidates;
     w50.method = who.method;
     for (std::int64_t s = 0; s < options.seeds && !interrupt_requested(); ++s, ++cell) {
       if (!sweep::has_part(options.shard.shard(), cell) || results.has(cell)) continue;
       if (!truth) truth = load_truth(file, options, provenance);
       w50.seed = static_cast<std::uint64_t>(options.first_seed + s);
-      check::W50Result result = check::run_w50(*truth, w50);
-      if (result.interrupted || interrupt_requested()) return runs;  // a list that was cut short is none
+      std::optional<check::W50Result> result = finished_cell(*truth, w50);
+      if (!result) return runs;
       if (!options.quiet) {
-        const std::string chosen = who.method == check::W50Method::chosen ? fmt::format(" ({})", result.recipe) : "";
-        remark(fmt::format("{} {}{} seed {}: {:.1f} s", name, who.name, chosen, w50.seed, result.seconds));
+        const std::string chosen = who.method == check::W50Method::chosen ? fmt::format(" ({})", result->recipe) : "";
+        remark(fmt::format("{} {}{} seed {}: {:.1f} s", name, who.name, chosen, w50.seed, result->seconds));
       }
       const bool trained = who.method == check::W50Method::recipe;
-      runs.push_back({name, who.name, trained ? surrogate::to_yaml(who.recipe) : "", w50.seed, std::move(result)});
+      runs.push_back({name, who.name, trained ? surrogate::to_yaml(who.recipe) : "", w50.seed, std::move(*result)});
       results.add(runs.back(), cell);
     }
   }
@@ -233,12 +282,11 @@ int run(BenchW50Options options, const Session& session) {
   roles.reads("--csv", options.csv).writes("--results", options.results).require_usable();
   require_drawable(options.plot, options.json);
   const check::W50Options w50 = make_options(options);
-  std::vector<Contender> contenders;
-  for (const std::string& name : options.methods) contenders.push_back(contender(options, name));
+  const std::vector<Contender> contenders = contenders_of(options);
   const std::uint64_t cells_of_table = contenders.size() * static_cast<std::uint64_t>(options.seeds);
   const std::uint64_t cells = options.csv.size() * cells_of_table;
   sweep::require_parts(options.shard.shard(), cells, "cell");
-  ResultsTable results(options, provenance, cells);
+  ResultsTable results(options, contenders, provenance, cells);
   if (session.dry_run) {
     return show_dry_run(roles,
                         {{"--results", fmt::format("{} of all shards, {} of them there", counted(cells, "cell"),
@@ -255,7 +303,12 @@ int run(BenchW50Options options, const Session& session) {
         run_table(options.csv[i], options, contenders, w50, provenance, i * cells_of_table, results);
     std::move(more.begin(), more.end(), std::back_inserter(runs));
   }
-  if (runs.empty() && !options.json && !interrupt_requested()) return 0;  // all cells are in the file
+  if (runs.empty() && interrupt_requested()) {
+    throw Error(ErrorKind::interrupted,
+                "interrupted before a cell was finished. Finished ones are kept by --results FILE, with which the same "
+                "command goes on");
+  }
+  if (runs.empty() && !options.json) return 0;  // all cells are in the file
   print(options.json ? report::w50_json(runs, w50) : report::w50_text(runs, output_columns()));
   if (options.plot) print("\n" + report::w50_plot_text(runs, plot_columns(), plot_glyphs()));
   return interrupt_requested() ? exit_code(ErrorKind::interrupted) : 0;
@@ -275,13 +328,14 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--top", options->top, "Numbers of proposals to score [1,16,128]")->delimiter(',');
   verb->add_option("--method,--methods", options->methods, "Methods, recipes, default, forest, best_in_log")
       ->delimiter(',');
-  verb->add_option("--min-feasible", options->min_feasible, "Smallest p_feasible of a proposal [as propose]");
-  verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--risk", options->risk, "safe, balanced or bold: sets the next three [balanced]");
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
       ->check(between(0, kMostW50Proposals));
+  verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");
+  verb->add_option("--min-feasible", options->min_feasible, "Smallest p_feasible of a proposal [as propose]");
   verb->add_option("--holdout-context", options->holdout, "Contexts a,b to score unseen")->delimiter(',');
-  verb->add_option("--recipe", options->recipe, "Name or YAML file [default; margins]");
-  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of the recipe"));
+  verb->add_option("--recipe", options->recipe, "Of methods: name or YAML file [v0.1, or their own]");
+  repeatable(verb->add_option("--set", options->settings, "KEY=VALUE of every recipe"));
   verb->add_option("--results", options->results, "CSV of all scores; continues there");
   add_shard(*verb, options->shard, "the cells");
   verb->add_option("--threads", options->threads, "Threads [all that may be used]")->check(between(0, kMostThreads));
@@ -290,6 +344,8 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_flag("--plot", options->plot, "Also draw the best so far, proposal by proposal");
   add_dry_run(*verb, session);
   verb->footer(
+      "Without --methods: default (the recipe that train chooses), prime, coms,\n"
+      "supervised, margins, forest, best_in_log. Proposals are those of propose --log.\n"
       "A cell is a method on a table with a seed; hindsight join puts the --results of\n"
       "shards together.\n"
       "Example: hindsight bench w50 --csv tuning.csv --objective time_ms \\\n"

@@ -22,6 +22,7 @@
 #include "hindsight/study/optimum.h"
 #include "hindsight/surrogate/recipe.h"
 #include "output.h"
+#include "recipe_settings.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -48,7 +49,7 @@ study::CampaignOptions campaign_of(const CampaignOptions& options, const Provena
   campaign.batch = static_cast<std::size_t>(options.batch);
   campaign.drawn = options.drawn >= 0 ? static_cast<std::size_t>(options.drawn) : campaign.batch / 8;
   campaign.recipe = options.recipe;
-  static_cast<void>(surrogate::load_recipe(options.recipe));  // it is not used before the second round
+  remark_unread_keys(surrogate::load_recipe(options.recipe), options.quiet);  // not used before the second round
   campaign.seed = static_cast<std::uint64_t>(options.seed);
   campaign.threads = options.threads;
   campaign.by_workers = options.by_workers;

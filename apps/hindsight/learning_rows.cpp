@@ -48,6 +48,25 @@ void add_learning_rows(CLI::App& verb, LearningRows& rows) {
   verb.add_option("--evaluator", rows.evaluator, "Evaluator, where the log has several");
 }
 
+std::vector<std::string> words_of(const LearningRows& rows) {
+  std::vector<std::string> words, runs;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  for (const std::string& log : rows.logs) add("--log", log);
+  add("--workloads", rows.workloads);
+  add("--objective", rows.objective);
+  if (rows.maximise) words.emplace_back("--maximise");
+  for (const std::int64_t run : rows.runs) runs.push_back(std::to_string(run));
+  add("--runs", join(runs, ","));
+  for (const std::string& condition : rows.where) add("--where", condition);
+  for (const std::string& metric : rows.constraints) add("--constraint", metric);
+  add("--space", rows.space);
+  for (const std::string& assumption : rows.assumptions) add("--assume", assumption);
+  add("--evaluator", rows.evaluator);
+  return words;
+}
+
 std::vector<std::string> names_of_list(const std::string& list) {
   return list.empty() || list == "all" ? std::vector<std::string>() : workload::names_in_list(list);
 }

@@ -27,6 +27,9 @@ struct LearningRows {
 };
 void add_learning_rows(CLI::App& verb, LearningRows& rows);
 
+/// The options that name these rows, as words of a command.
+[[nodiscard]] std::vector<std::string> words_of(const LearningRows& rows);
+
 /// The learnable_rows() of all logs; says what was taken over from older spaces, and what the others teach, unless
 /// `quiet`.
 [[nodiscard]] dataset::UnitedRows load_rows(const LearningRows& rows, const dataset::Selection& selection,

@@ -58,6 +58,8 @@ constexpr auto kRules = std::to_array<ValueRule>({
     {"space sample", "sampler", Takes::words, "uniform lhs sobol grid"},
     {"sweep", "sampler", Takes::words, "uniform lhs sobol grid around trajectory"},
     {"bench w50", "methods", Takes::recipes, "default forest best_in_log prime coms supervised margins", true},
+    {"bench offline", "methods", Takes::recipes,
+     "best_in_log default prime coms supervised margins layers evolutionary bayesian firefly random", true},
     {"bench w50", "set", Takes::words},
     {"bench offline", "tasks", Takes::words, "single multi zero_shot", true},
     {"bench offline", "set", Takes::words},

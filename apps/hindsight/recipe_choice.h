@@ -12,7 +12,7 @@ namespace hindsight::app {
 /// What --recipe is called where backtests choose.
 inline constexpr const char* kChosenRecipe = "default";
 
-/// Backtests with a progress line a training.
+/// Backtests with a progress line a training. Error{interrupted} says what goes on and what keeps it (--trials).
 [[nodiscard]] study::BacktestResult run_backtests(const dataset::Dataset& data, study::BacktestOptions options,
                                                   bool quiet);
 

@@ -19,6 +19,7 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
@@ -70,8 +71,6 @@ struct TrainOptions {
   std::string choice;                          ///< how backtests chose the recipe; empty where the user named it
 };
 
-/// [chosen] Of the recipes that fit any log the one with the best backtests on the tables of docs/accuracy.md.
-constexpr const char* kUntested = "margins";
 constexpr std::int64_t kMostMembers = 256;
 
 /// Whether the user names a recipe; otherwise backtests choose one.
@@ -88,8 +87,30 @@ surrogate::Recipe make_recipe(const TrainOptions& options, surrogate::Recipe rec
   }
   if (options.seed >= 0) recipe.seed = static_cast<std::uint64_t>(options.seed);
   if (options.ensemble > 0) recipe.ensemble = options.ensemble;
-  for (const std::string& setting : options.settings) apply_setting(recipe, setting);
+  apply_settings(recipe, options.settings);
   return recipe;
+}
+
+/// The recipe that the user names.
+surrogate::Recipe own_recipe(const TrainOptions& options) {
+  surrogate::Recipe recipe = recipe_for(options.recipe, options.method);
+  remark_unread_keys(recipe, options.quiet);
+  recipe = make_recipe(options, std::move(recipe));
+  require_read({recipe}, options.settings, options.quiet);
+  return recipe;
+}
+
+/// The recipes that compete where none is named; one where there is too little to hide.
+std::vector<surrogate::Recipe> competing_recipes(const TrainOptions& options, const dataset::Dataset& data) {
+  std::vector<surrogate::Recipe> recipes;
+  if (data.feasible_count() < study::kLeastFeasible) {
+    recipes.push_back(surrogate::load_recipe(study::kUntestedRecipe));
+  } else {
+    recipes = study::candidate_recipes(data);
+  }
+  for (surrogate::Recipe& recipe : recipes) recipe = make_recipe(options, std::move(recipe));
+  require_read(recipes, options.settings, options.quiet);
+  return recipes;
 }
 
 /// The names of all settings and their values are checked before a backtest is run.
@@ -131,17 +152,16 @@ surrogate::TrialSharing sharing_of(const TrainOptions& options) {
 surrogate::Recipe chosen_recipe(const TrainOptions& options, const Provenance& provenance, std::string& how) {
   const dataset::Dataset data = without_applications(
       load_rows(options.rows, selection_of(options.rows), provenance, true).data, names_of_list(options.hold_out));
+  std::vector<surrogate::Recipe> candidates = competing_recipes(options, data);
   if (data.feasible_count() < study::kLeastFeasible) {
     how = fmt::format("{}, too few for backtests", counted(data.feasible_count(), "feasible row"));
-    if (!options.quiet) remark(fmt::format("recipe: {}, since the log has {}", kUntested, how));
-    return make_recipe(options, surrogate::load_recipe(kUntested));
+    if (!options.quiet) remark(fmt::format("recipe: {}, since the log has {}", candidates.front().name, how));
+    return candidates.front();
   }
   study::BacktestOptions backtests;
-  const std::vector<surrogate::Recipe> candidates = study::candidate_recipes(data);
   for (surrogate::Recipe recipe : candidates) {
-    recipe = make_recipe(options, std::move(recipe));
     recipe.split.kind = dataset::SplitKind::random;  // a part without the applications held out has none to hold out
-    backtests.candidates.push_back(recipe);
+    backtests.candidates.push_back(std::move(recipe));
   }
   backtests.threads = options.threads;
   backtests.sharing = sharing_of(options);
@@ -151,7 +171,7 @@ surrogate::Recipe chosen_recipe(const TrainOptions& options, const Provenance& p
     remark("recipe: " + how);
     for (const std::string& doubt : result.remarks) remark(doubt);
   }
-  return make_recipe(options, candidates[result.chosen]);
+  return candidates[result.chosen];
 }
 
 surrogate::Device parse_device(const std::string& name) {
@@ -194,6 +214,13 @@ FileRoles separate_files(const TrainOptions& options) {
   return roles;
 }
 
+/// "by the recipe v0.1 (method coms)".
+std::string by_recipe(const surrogate::Recipe& recipe) {
+  const std::string method = to_string(recipe.method);
+  return fmt::format("by the recipe {}{}", printable(recipe.name),
+                     recipe.name == method ? "" : fmt::format(" (method {})", method));
+}
+
 /// --dry-run: the rows are read and split, and nothing is trained.
 int rehearse(const TrainOptions& options, const Provenance& provenance, const std::optional<surrogate::Recipe>& recipe,
              const FileRoles& roles) {
@@ -205,6 +232,7 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
   std::optional<surrogate::TrainingPlan> plan;
   if (recipe) plan = surrogate::plan_training(rows.data, *recipe);
   PlannedWork work{.evaluations = 0};
+  if (!recipe && options.from.empty()) static_cast<void>(competing_recipes(options, rows.data));
   if (!recipe) {
     work.basis = options.from.empty() ? "backtests choose what is trained" : "few rows adapt a model in seconds";
   } else if (options.tune) {
@@ -220,7 +248,7 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
                                              options.in_shards ? shard_text(options) + " of a model" : "a model",
                                              counted(rows.data.size(), "row"), with_commas(rows.data.feasible_count()),
                                              !options.from.empty() ? "added to " + options.from
-                                             : recipe              ? "by the recipe " + recipe->name
+                                             : recipe              ? by_recipe(*recipe)
                                                                    : "by the recipe that backtests choose")},
                        {"--out (model card)", "what the model is"},
                        {"--out (checkpoint)", "what is done so far, until the model is there"}},
@@ -403,6 +431,13 @@ void require_no_training_options(const TrainOptions& options) {
   }
 }
 
+/// Error{incompatible} that says in what the spaces differ: a log of another has other metrics, too, and no option
+/// would help.
+void require_space_of_log(const surrogate::Model& base, const LearningRows& rows) {
+  const auto wanted = rows.space.empty() ? std::nullopt : std::optional(rows.space);
+  surrogate::require_space(base, dataset::stored_space(log::Log::open(rows.log(), log::OpenMode::read_only), wanted));
+}
+
 /// --from: the objective and the labels are the model's.
 int run_from(TrainOptions given, const Session& session) {
   require_no_training_options(given);
@@ -414,6 +449,7 @@ int run_from(TrainOptions given, const Session& session) {
   given.from = model_file(given.from);
   const FileRoles roles = separate_files(given);
   const surrogate::Model base = surrogate::load_model(given.from);
+  require_space_of_log(base, given.rows);
   const bool asked = !given.rows.objective.empty();
   if (!asked) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
@@ -427,6 +463,7 @@ int run_from(TrainOptions given, const Session& session) {
                              .log = options.rows.log(),
                              .out = options.out,
                              .selection = selection_of(options.rows),
+                             .rows_words = words_of(options.rows),
                              .options_json = json_line(nlohmann::ordered_json{{"from", options.from},
                                                                               {"workloads", options.rows.workloads},
                                                                               {"objective", options.rows.objective},
@@ -445,7 +482,7 @@ int run_from(TrainOptions given, const Session& session) {
 int run(const TrainOptions& given, const Session& session) {
   if (!given.from.empty()) return run_from(given, session);
   std::optional<surrogate::Recipe> recipe;
-  if (is_named(given)) recipe = make_recipe(given, recipe_for(given.recipe, given.method));
+  if (is_named(given)) recipe = own_recipe(given);
   check_settings(given);
   static_cast<void>(parse_device(given.device));
   TrainOptions options = given;

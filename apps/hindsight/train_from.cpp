@@ -5,11 +5,13 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/evaluator/evaluator.h"
@@ -46,16 +48,32 @@ std::map<std::string, double> exponents(const dataset::Objective& objective) {
   return sum;
 }
 
+/// The training of these rows alone.
+std::string scratch_command(const AdaptRequest& request, const std::string& recipe) {
+  std::vector<std::string> words{"hindsight", "train"};
+  words.insert(words.end(), request.rows_words.begin(), request.rows_words.end());
+  if (request.seed != 1) words.insert(words.end(), {"--seed", std::to_string(request.seed)});
+  words.insert(words.end(), {"--recipe", recipe, "--out", request.out});
+  for (std::string& word : words) word = shell_quoted(word);
+  return join(words, " ");
+}
+
+/// The command is a part of the message where a line has room for it, else a line before it.
 [[noreturn]] void refuse_worse(const AdaptRequest& request, const surrogate::TransferResult& result) {
+  constexpr std::size_t kRoom = 370;  // [chosen] of the 400 characters that an error has, less its beginning
+  const std::string& recipe = result.model.parts().provenance.at("method");
   const auto shown = [&](const surrogate::TransferScore& score) {
     return fmt::format("tau {:.3f}, error {:.3g}", score.kendall_tau, score.error);
   };
-  throw Error(
-      ErrorKind::failure,
-      fmt::format("transfer hurts: on rows held out the adapted model has {}, one from scratch {}. No model was "
-                  "written; train on these rows alone: hindsight train --log {} --recipe {} --out {}",
-                  shown(result.own), shown(result.scores.back()), printable(request.log, 60),
-                  result.model.parts().provenance.at("method"), printable(request.out, 60)));
+  const std::string worse = fmt::format(
+      "transfer hurts: on rows held out the adapted model has {}, one from scratch {}. No model was "
+      "written; train on these rows alone: ",
+      shown(result.own), shown(result.scores.back()));
+  const std::string command = scratch_command(request, recipe);
+  if (worse.size() + command.size() <= kRoom) throw Error(ErrorKind::failure, worse + command);
+  if (!request.quiet) remark("the training of these rows alone: " + command);
+  throw Error(ErrorKind::failure, fmt::format("{}give --recipe {} --objective {} in the place of --from", worse, recipe,
+                                              shell_quoted(result.model.parts().objective_text)));
 }
 
 }  // namespace

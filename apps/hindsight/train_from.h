@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hindsight/core/provenance.h"
 #include "hindsight/dataset/selection.h"
@@ -14,7 +15,8 @@ struct AdaptRequest {
   std::string from;  ///< model file
   std::string log, out;
   dataset::Selection selection;
-  std::string options_json;  ///< what the log notes of the run
+  std::vector<std::string> rows_words;  ///< the options of a command that name the rows
+  std::string options_json;             ///< what the log notes of the run
   std::uint64_t seed = 1;
   unsigned threads = 0;
   bool quiet = false, json = false;

@@ -19,6 +19,7 @@
 #include "hindsight/optimize/baselines.h"
 #include "hindsight/optimize/propose.h"
 #include "hindsight/study/analytic_constraint.h"
+#include "hindsight/study/backtest.h"
 #include "hindsight/study/limits.h"
 #include "hindsight/study/stated_limits.h"
 #include "hindsight/study/verdict.h"
@@ -54,6 +55,47 @@ std::vector<workload::Network> load_all(const std::vector<std::string>& names) {
   return networks;
 }
 
+bool learns(const OfflineMethod& method) {
+  return method.kind == OfflineMethod::Kind::learned || method.kind == OfflineMethod::Kind::chosen;
+}
+
+/// Whether a method's lists are those of the results that are committed.
+bool as_committed(const OfflineMethod& method, const OfflineOptions& options) {
+  return method.lists_best_alone && !options.risk;
+}
+
+/// Of everything a learned cell depends on besides task, method, seed and samples. Methods whose lists are as committed
+/// have the text that they had when these were all.
+std::string settings_hash(const OfflineOptions& options, const OfflineMethod& method) {
+  std::string settings;
+  if (as_committed(method, options)) {
+    surrogate::Recipe recipe = method.recipe;
+    recipe.method = surrogate::Method::prime;
+    recipe.seed = 0;
+    if (recipe.name == "v0.1") recipe.name = "default";  // what the results of that version call it
+    const optimize::ProposeOptions usual = optimize::options_of(optimize::Risk::balanced, true);
+    settings = fmt::format("{}\n{} {} {} {}", surrogate::to_yaml(recipe), options.proposals, options.evaluations,
+                           shortest(options.min_p_feasible.value_or(usual.min_p_feasible)),
+                           shortest(options.pessimism.value_or(usual.pessimism)));
+    const std::size_t diversity = options.diversity.value_or(usual.diversity);
+    if (diversity != usual.diversity) settings += fmt::format("\ndiversity {}", diversity);
+  } else {
+    std::vector<surrogate::Recipe> recipes = method.candidates;
+    if (method.kind == OfflineMethod::Kind::learned) recipes.push_back(method.recipe);
+    for (surrogate::Recipe& recipe : recipes) {
+      recipe.seed = 0;
+      settings += surrogate::to_yaml(recipe);
+    }
+    const auto number = [](const std::optional<double>& value) { return value ? shortest(*value) : "usual"; };
+    settings += fmt::format("\n{} {} {} {} {} {}", options.proposals, options.evaluations,
+                            optimize::to_string(options.risk.value_or(optimize::Risk::balanced)),
+                            number(options.min_p_feasible), number(options.pessimism),
+                            options.diversity ? std::to_string(*options.diversity) : "usual");
+  }
+  if (!options.technology.is_version_1()) settings += "\nwithin what the evaluator states";  // as of 2026-11-29
+  return sha256_hex(settings).substr(0, 16);
+}
+
 /// Runs cells; keeps datasets and models that several of them share.
 class Study {
  public:
@@ -84,6 +126,7 @@ class Study {
 
   OfflineResult run(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed) {
     const auto start = std::chrono::steady_clock::now();
+    shared_seconds_ = 0;
     OfflineResult result;
     result.task = task.name;
     result.method = method.name;
@@ -95,6 +138,7 @@ class Study {
         run_best_in_log(task, result);
         break;
       case OfflineMethod::Kind::learned:
+      case OfflineMethod::Kind::chosen:
         run_learned(task, method, seed, result);
         break;
       case OfflineMethod::Kind::online:
@@ -102,13 +146,16 @@ class Study {
         break;
     }
     result.seconds = seconds_since(start) + shared_seconds_;
-    shared_seconds_ = 0;
     return result;
   }
 
  private:
   struct Trained {
     surrogate::TrainResult result;
+    double seconds = 0;
+  };
+  struct Choice {
+    surrogate::Recipe recipe;
     double seconds = 0;
   };
 
@@ -125,16 +172,32 @@ class Study {
         .first->second;
   }
 
-  const surrogate::TrainResult& trained(const OfflineTask& task, surrogate::Method method, std::uint64_t seed) {
-    const std::string key = fmt::format("{} {} {}", join(task.train, ","), surrogate::to_string(method), seed);
+  /// What backtests of the task's rows choose, whatever the seed; `seconds`: that this took another cell.
+  const surrogate::Recipe& chosen(const OfflineTask& task, const OfflineMethod& method, double& seconds) {
+    const std::string key = join(task.train, ",");
+    if (const auto known = choices_.find(key); known != choices_.end()) {
+      seconds = known->second.seconds;
+      return known->second.recipe;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    study::BacktestOptions backtests;
+    backtests.candidates = method.candidates;
+    backtests.threads = options_.threads;
+    const study::BacktestResult tested = study::backtest(data(task.train), backtests);
+    const surrogate::Recipe& recipe = tested.candidates[tested.chosen].recipe;
+    return choices_.emplace(key, Choice{recipe, seconds_since(start)}).first->second.recipe;
+  }
+
+  const surrogate::TrainResult& trained(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed) {
+    const std::string key = fmt::format("{} {} {}", join(task.train, ","), method.name, seed);
     const auto known = models_.find(key);
     if (known != models_.end()) {
       shared_seconds_ = known->second.seconds;  // a cell costs its training, whoever paid for it
       return known->second.result;
     }
     const auto start = std::chrono::steady_clock::now();
-    surrogate::Recipe recipe = options_.recipe;
-    recipe.method = method;
+    const bool named = method.kind == OfflineMethod::Kind::learned;
+    surrogate::Recipe recipe = named ? method.recipe : chosen(task, method, shared_seconds_);
     recipe.seed = seed;
     surrogate::TrainResult result = surrogate::train(data(task.train), recipe,
                                                      {.device = options_.device,
@@ -143,7 +206,8 @@ class Study {
                                                       .resume = false,
                                                       .progress = {}});
     if (result.interrupted) throw Error(ErrorKind::interrupted, "interrupted; the same command continues");
-    return models_.emplace(key, Trained{std::move(result), seconds_since(start)}).first->second.result;
+    const double seconds = seconds_since(start) + shared_seconds_;
+    return models_.emplace(key, Trained{std::move(result), seconds}).first->second.result;
   }
 
   [[nodiscard]] std::vector<optimize::Constraint> constraints(const OfflineTask& task) const {
@@ -177,17 +241,24 @@ class Study {
     result.value = result.best_value = mean_objective(verifier.verify(best->design));
   }
 
-  void run_learned(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
-    result.settings_hash = settings_hash(options_);
-    const surrogate::TrainResult& learnt = trained(task, method.learned, seed);
+  /// The list that a model has for a task; none where nothing is likely to be feasible.
+  [[nodiscard]] std::vector<optimize::Proposal> proposals_of(const surrogate::Model& model, const OfflineTask& task,
+                                                             const OfflineMethod& method, std::uint64_t seed) {
     optimize::ProposeOptions propose;
     for (const workload::Network& network : load_all(task.apply)) {
       propose.contexts.push_back(dataset::context_of(network));
     }
     propose.aggregate = kAggregate;
-    propose.min_p_feasible = options_.min_p_feasible;
-    propose.pessimism = options_.pessimism;
-    propose.search.kind = optimize::SearchKind::evolutionary;  // as the committed results were searched
+    optimize::take_risk({.risk = options_.risk.value_or(optimize::Risk::balanced),
+                         .min_p_feasible = options_.min_p_feasible,
+                         .pessimism = options_.pessimism,
+                         .diversity = options_.diversity},
+                        model, propose);
+    if (as_committed(method, options_)) {
+      propose.portfolio = optimize::Portfolio::alike;
+      propose.trust_log = false;
+      propose.search.kind = optimize::SearchKind::evolutionary;
+    }
     propose.search.evaluations = options_.evaluations;
     propose.search.seed = seed;
     propose.constraints = constraints(task);
@@ -195,7 +266,19 @@ class Study {
     propose.count = options_.proposals;
     propose.logged = &data(task.train);
     propose.threads = options_.threads;
-    const std::vector<optimize::Proposal> proposals = optimize::propose(learnt.model, propose).proposals;
+    try {
+      return optimize::propose(model, propose).proposals;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::no_feasible) throw;
+      return {};
+    }
+  }
+
+  void run_learned(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
+    result.settings_hash = settings_hash(options_, method);
+    const surrogate::TrainResult& learnt = trained(task, method, seed);
+    if (method.kind == OfflineMethod::Kind::chosen) result.recipe = choices_.at(join(task.train, ",")).recipe.name;
+    const std::vector<optimize::Proposal> proposals = proposals_of(learnt.model, task, method, seed);
     result.queries = queries(task);
     const study::Verifier verifier = this->verifier(task);
     std::size_t infeasible = 0;
@@ -208,7 +291,8 @@ class Study {
       result.predicted_value = optimize::aggregate_value(proposal.objective, kAggregate, {});
       result.design = space_.text_id(proposal.design);
     }
-    result.infeasible_frac = static_cast<double>(infeasible) / static_cast<double>(proposals.size());
+    const auto count = static_cast<double>(proposals.size());
+    result.infeasible_frac = proposals.empty() ? 1 : static_cast<double>(infeasible) / count;
   }
 
   void run_online(const OfflineTask& task, const OfflineMethod& method, std::uint64_t seed, OfflineResult& result) {
@@ -236,27 +320,13 @@ class Study {
     if (!result.improvements.empty()) result.value = result.best_value = result.improvements.back().second;
   }
 
- public:
-  /// Of everything a learned cell depends on besides task, method, seed and samples.
-  [[nodiscard]] static std::string settings_hash(const OfflineOptions& options) {
-    surrogate::Recipe recipe = options.recipe;
-    recipe.method = surrogate::Method::prime;
-    recipe.seed = 0;
-    if (recipe.name == "v0.1") recipe.name = "default";  // what the results of that version call it
-    std::string settings =
-        fmt::format("{}\n{} {} {} {}", surrogate::to_yaml(recipe), options.proposals, options.evaluations,
-                    shortest(options.min_p_feasible), shortest(options.pessimism));
-    if (!options.technology.is_version_1()) settings += "\nwithin what the evaluator states";  // as of 2026-11-29
-    return sha256_hex(settings).substr(0, 16);
-  }
-
- private:
   const OfflineOptions& options_;
   space::DesignSpace space_;
   std::shared_ptr<const evaluator::Evaluator> evaluator_;
   std::filesystem::path log_;
   std::map<std::string, dataset::Dataset> data_;
   std::map<std::string, Trained> models_;
+  std::map<std::string, Choice> choices_;  ///< by the applications learnt from
   double shared_seconds_ = 0;
   std::uint64_t asked_before_ = 0;  ///< evaluations before the cell
 };
@@ -264,14 +334,14 @@ class Study {
 /// Cells that differ in nothing that decides their result.
 bool same_cell(const OfflineResult& result, const OfflineOptions& options, const OfflineTask& task,
                const OfflineMethod& method, std::uint64_t seed) {
-  const bool settings_agree =
-      method.kind != OfflineMethod::Kind::learned || result.settings_hash == Study::settings_hash(options);
+  const bool settings_agree = !learns(method) || result.settings_hash == settings_hash(options, method);
   return settings_agree && result.task == task.name && result.method == method.name && result.seed == seed &&
          result.samples == options.samples;
 }
 
 std::string summary_line(const OfflineResult& result) {
-  return fmt::format("{} {} seed {}: {}, {} queries, {}", result.task, result.method, result.seed,
+  return fmt::format("{} {}{} seed {}: {}, {} queries, {}", result.task, result.method,
+                     result.recipe.empty() ? "" : fmt::format(" ({})", result.recipe), result.seed,
                      result.value ? si(*result.value, "s") : "infeasible", with_commas(result.queries),
                      duration_text(result.seconds));
 }
@@ -285,7 +355,7 @@ std::string summary_line(const OfflineResult& result) {
       ErrorKind::usage,
       fmt::format("{}: none of its {} is of the tasks, methods, seeds, samples and settings asked for. The first "
                   "is {} of {}, seed {}, with --samples {}. Name what it was run with (--samples, --seeds, "
-                  "--tasks, --methods, --recipe, --set, --pessimism)?",
+                  "--tasks, --methods, --recipe, --set, --risk, --pessimism)?",
                   file, counted(stored.size(), "result"), first.task, first.method, first.seed, first.samples));
 }
 

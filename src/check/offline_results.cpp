@@ -22,21 +22,23 @@ std::optional<double> number(const Json& json) {
 }
 
 Json to_json(const OfflineResult& result) {
-  return {{"task", result.task},
-          {"method", result.method},
-          {"seed", result.seed},
-          {"samples", result.samples},
-          {"settings_hash", result.settings_hash},
-          {"latency_s", optional(result.value)},
-          {"best_latency_s", optional(result.best_value)},
-          {"predicted_latency_s", optional(result.predicted_value)},
-          {"infeasible_frac", result.infeasible_frac},
-          {"queries", result.queries},
-          {"seconds", result.seconds},
-          {"design", result.design},
-          {"improvements", result.improvements},
-          {"hindsight_version", build_info().version},
-          {"commit", build_info().commit}};
+  Json json{{"task", result.task},
+            {"method", result.method},
+            {"seed", result.seed},
+            {"samples", result.samples},
+            {"settings_hash", result.settings_hash},
+            {"latency_s", optional(result.value)},
+            {"best_latency_s", optional(result.best_value)},
+            {"predicted_latency_s", optional(result.predicted_value)},
+            {"infeasible_frac", result.infeasible_frac},
+            {"queries", result.queries},
+            {"seconds", result.seconds},
+            {"design", result.design},
+            {"improvements", result.improvements},
+            {"hindsight_version", build_info().version},
+            {"commit", build_info().commit}};
+  if (!result.recipe.empty()) json["recipe"] = result.recipe;
+  return json;
 }
 
 OfflineResult from_json(const Json& json) {
@@ -46,6 +48,7 @@ OfflineResult from_json(const Json& json) {
   result.seed = whole_number(json.at("seed"));
   result.samples = whole_number(json.at("samples"));
   result.settings_hash = json.at("settings_hash").get<std::string>();
+  if (json.contains("recipe")) json.at("recipe").get_to(result.recipe);
   result.value = number(json.at("latency_s"));
   result.best_value = number(json.at("best_latency_s"));
   result.predicted_value = number(json.at("predicted_latency_s"));

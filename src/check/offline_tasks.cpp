@@ -7,7 +7,9 @@
 #include "hindsight/check/offline.h"
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/study/backtest.h"
 #include "hindsight/workload/prime_applications.h"
 
 namespace hindsight::check {
@@ -61,6 +63,37 @@ std::vector<OfflineTask> make_tasks() {
   return tasks;
 }
 
+const std::string kBestLogged = "best_in_log", kChosen = "default";
+const Names kOnline = {"random", "evolutionary", "firefly", "bayesian"};
+
+/// Every name of parse_offline_method(), each once.
+Names all_methods(const Names& recipes) {
+  Names names = {kBestLogged, kChosen, "supervised", "coms", "prime", "margins", "layers"};
+  for (const Names& more : {kOnline, recipes}) {
+    for (const std::string& name : more) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// "200" or "10x", behind the @ of a name.
+void read_budget(OfflineMethod& method, std::string budget) {
+  const bool sizes = budget.ends_with('x');
+  if (sizes) budget.pop_back();
+  const auto number = parse_double(budget);
+  if (method.kind != OfflineMethod::Kind::online || !number || *number <= 0 || (!sizes && *number < 1)) {
+    throw Error(ErrorKind::usage, fmt::format("method '{}': a budget of queries belongs to an online method, e.g. "
+                                              "evolutionary@200 or evolutionary@10x",
+                                              printable(method.name)));
+  }
+  if (sizes) {
+    method.log_sizes = *number;
+  } else {
+    method.queries = static_cast<std::uint64_t>(*number);
+  }
+}
+
 }  // namespace
 
 const std::vector<OfflineTask>& offline_tasks() {
@@ -88,35 +121,31 @@ std::vector<OfflineTask> select_tasks(const std::vector<std::string>& names) {
 }
 
 OfflineMethod parse_offline_method(const std::string& text) {
-  static const std::vector<std::string> known = {"best_in_log", "supervised",   "coms",    "prime",
-                                                 "random",      "evolutionary", "firefly", "bayesian"};
-  const auto at = text.find('@');
+  const std::vector<std::string> recipes = list_data_files("configs/training");
+  const bool is_file = text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
+  const std::size_t at = is_file ? std::string::npos : text.find('@');
   const std::string base = text.substr(0, at);
-  const std::size_t position = index_of_name("method", base, known);
   OfflineMethod method;
   method.name = text;
-  if (position >= 4) {
+  if (std::ranges::find(kOnline, base) != kOnline.end()) {
     method.kind = OfflineMethod::Kind::online;
     method.online = optimize::parse_online_method(base);
-  } else if (base != "best_in_log") {
+  } else if (surrogate::is_method(base)) {
     method.kind = OfflineMethod::Kind::learned;
-    method.learned = surrogate::parse_method(base);
+    const surrogate::Method own = surrogate::parse_method(base);
+    method.lists_best_alone = !surrogate::by_tables(own);
+    method.recipe = surrogate::load_recipe(method.lists_best_alone ? "v0.1" : base, own);
+    method.recipe.method = own;
+  } else if (base == kChosen) {
+    method.kind = OfflineMethod::Kind::chosen;
+    method.candidates = study::candidate_recipes(true);
+  } else if (is_file || std::ranges::find(recipes, base) != recipes.end()) {
+    method.kind = OfflineMethod::Kind::learned;
+    method.recipe = surrogate::load_recipe(base);
+  } else if (base != kBestLogged) {
+    fail_unknown_name("method", base, all_methods(recipes));
   }
-  if (at == std::string::npos) return method;
-  std::string budget = text.substr(at + 1);
-  const bool sizes = budget.ends_with('x');
-  if (sizes) budget.pop_back();
-  const auto number = parse_double(budget);
-  if (method.kind != OfflineMethod::Kind::online || !number || *number <= 0 || (!sizes && *number < 1)) {
-    throw Error(ErrorKind::usage, fmt::format("method '{}': a budget of queries belongs to an online method, e.g. "
-                                              "evolutionary@200 or evolutionary@10x",
-                                              printable(text)));
-  }
-  if (sizes) {
-    method.log_sizes = *number;
-  } else {
-    method.queries = static_cast<std::uint64_t>(*number);
-  }
+  if (at != std::string::npos) read_budget(method, text.substr(at + 1));
   return method;
 }
 

@@ -158,18 +158,15 @@ class Proposer {
   [[nodiscard]] std::vector<space::Design> propose(const dataset::Context& context, std::size_t count,
                                                    const optimize::LevelMatrix* among) const {
     if (forest_) {
-      return forest_->propose(context, count, search_options(count), options_.min_p_feasible.value_or(kForestVotes),
-                              among);
+      return forest_->propose(context, count, search_options(count),
+                              options_.risk.min_p_feasible.value_or(kForestVotes), among);
     }
     if (!trained_) return best_rows(train_, context.name, count);
     optimize::ProposeOptions options;
     options.contexts = {context};
-    options.pessimism = options_.pessimism;
-    options.min_p_feasible = options_.min_p_feasible.value_or(optimize::default_min_p_feasible(trained_->model));
+    optimize::take_risk(options_.risk, trained_->model, options);
     options.search = search_options(count);
     options.count = count;
-    options.diversity = options_.diversity;
-    options.portfolio = optimize::Portfolio::spread;
     options.among = among;
     options.logged = &train_;
     options.threads = options_.threads;
@@ -194,7 +191,11 @@ class Proposer {
   /// As `hindsight train` chooses where no recipe is named.
   [[nodiscard]] surrogate::Recipe chosen_recipe() const {
     study::BacktestOptions options;
-    options.candidates = study::candidate_recipes(train_);
+    options.candidates = options_.candidates.empty() ? study::candidate_recipes(train_) : options_.candidates;
+    if (train_.feasible_count() < study::kLeastFeasible) {
+      const auto untested = std::ranges::find(options.candidates, study::kUntestedRecipe, &surrogate::Recipe::name);
+      return untested == options.candidates.end() ? surrogate::load_recipe(study::kUntestedRecipe) : *untested;
+    }
     options.threads = options_.threads;
     const study::BacktestResult result = study::backtest(train_, options);
     return result.candidates[result.chosen].recipe;

@@ -82,8 +82,7 @@ Risk parse_risk(const std::string& name) { return parse_enum("risk", name, kRisk
 
 std::string to_string(Risk risk) { return std::string(name_in(kRisks, risk)); }
 
-ProposeOptions options_of(Risk risk, const surrogate::Model& model) {
-  const bool by_flag = model.parts().members.front().architecture().kind == surrogate::NetworkKind::experts;
+ProposeOptions options_of(Risk risk, bool by_flag) {
   ProposeOptions options;
   options.portfolio = Portfolio::spread;
   switch (risk) {
@@ -102,6 +101,19 @@ ProposeOptions options_of(Risk risk, const surrogate::Model& model) {
       break;
   }
   return options;
+}
+
+ProposeOptions options_of(Risk risk, const surrogate::Model& model) {
+  return options_of(risk, model.parts().members.front().architecture().kind == surrogate::NetworkKind::experts);
+}
+
+void take_risk(const AskedRisk& asked, const surrogate::Model& model, ProposeOptions& options) {
+  const ProposeOptions usual = options_of(asked.risk, model);
+  options.min_p_feasible = asked.min_p_feasible.value_or(usual.min_p_feasible);
+  options.trust_log = !asked.min_p_feasible && asked.risk != Risk::safe;
+  options.pessimism = asked.pessimism.value_or(usual.pessimism);
+  options.diversity = asked.diversity.value_or(usual.diversity);
+  options.portfolio = usual.portfolio;
 }
 
 }  // namespace hindsight::optimize

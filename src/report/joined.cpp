@@ -243,6 +243,15 @@ struct Together {
   }
 };
 
+/// Cells of one study that have the same settings_hash: those of one method, and those of PRIME's paper, which share a
+/// recipe, together; empty where nothing is learnt.
+std::string settings_group(const Json& cell) {
+  if (cell.at("settings_hash").get<std::string>().empty()) return "";
+  const std::string method = cell.at("method").get<std::string>();
+  const bool of_paper = method == "prime" || method == "coms" || method == "supervised";
+  return of_paper ? "prime" : method;
+}
+
 }  // namespace
 
 PartKind kind_of(const Part& part) {
@@ -352,25 +361,25 @@ std::string join_results(const std::vector<Part>& parts) {
   };
   std::map<std::tuple<std::string, std::string, std::uint64_t>, Cell> cells;
   std::optional<Cell> first;
+  std::map<std::string, Cell> learned;  // by what has one hash of its settings
   std::string joined;
+  const auto require_same = [](const Cell& cell, const Cell& other, const std::string& key) {
+    if (cell.json.at(key) == other.json.at(key)) return;
+    refuse_part(cell.file, fmt::format("is of another study than {}: {} is {}, there {}. Join shards of one command",
+                                       printable(other.file, 200), key, printable(cell.json.at(key).dump()),
+                                       printable(other.json.at(key).dump())));
+  };
   for (const Part& part : parts) {
     std::size_t number = 0;
     for (const std::string_view line : lines_of(part.text)) {
       ++number;
       if (trimmed(line).empty()) continue;
       try {
-        Cell cell{.file = part.file, .json = Json::parse(bounded_json(std::string(line)))};
+        const Cell cell{.file = part.file, .json = Json::parse(bounded_json(std::string(line)))};
         if (!first) first = cell;
-        std::vector<std::string> same{"samples", "hindsight_version"};
-        const auto settings = [](const Json& json) { return json.at("settings_hash").get<std::string>(); };
-        if (!settings(cell.json).empty() && settings(first->json).empty()) first = cell;
-        if (!settings(cell.json).empty()) same.emplace_back("settings_hash");
-        for (const std::string& key : same) {
-          if (cell.json.at(key) == first->json.at(key)) continue;
-          refuse_part(part.file,
-                      fmt::format("is of another study than {}: {} is {}, there {}. Join shards of one command",
-                                  printable(first->file, 200), key, printable(cell.json.at(key).dump()),
-                                  printable(first->json.at(key).dump())));
+        for (const char* key : {"samples", "hindsight_version"}) require_same(cell, *first, key);
+        if (const std::string group = settings_group(cell.json); !group.empty()) {
+          require_same(cell, learned.try_emplace(group, cell).first->second, "settings_hash");
         }
         const auto key = std::tuple(cell.json.at("task").get<std::string>(), cell.json.at("method").get<std::string>(),
                                     whole_number(cell.json.at("seed")));

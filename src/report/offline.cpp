@@ -272,6 +272,7 @@ std::string offline_json(const check::OfflineStudy& study) {
                                {"queries", result.queries},
                                {"seconds", result.seconds},
                                {"design", result.design}});
+    if (!result.recipe.empty()) json["results"].back()["recipe"] = result.recipe;
     if (!result.truth) continue;
     const check::OfflineTruth& truth = *result.truth;
     Json& json_of_cell = json["results"].back();

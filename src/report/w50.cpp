@@ -216,11 +216,13 @@ std::string w50_text(const std::vector<W50Run>& runs, int columns) {
 std::string w50_markdown(const std::vector<W50Run>& runs) { return make_table(runs).markdown(); }
 
 std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& options) {
+  const optimize::ProposeOptions usual = optimize::options_of(options.risk.risk, false);
   Json json{{"hindsight_version", build_info().version},
             {"commit", build_info().commit},
             {"hide_frac", options.hide_frac},
-            {"pessimism", options.pessimism},
-            {"diversity", options.diversity},
+            {"risk", optimize::to_string(options.risk.risk)},
+            {"pessimism", options.risk.pessimism.value_or(usual.pessimism)},
+            {"diversity", options.risk.diversity.value_or(usual.diversity)},
             {"evaluations", options.evaluations}};
   json["runs"] = Json::array();
   for (const W50Run& run : runs) {

@@ -12,6 +12,7 @@
 #include "hindsight/dataset/context.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/dataset/network_context.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/workload/context.h"
@@ -167,6 +168,8 @@ dataset::Dataset load_logged(const std::string& log, const std::string& evaluato
   for (const log::SpaceSummary& space : log::spaces(opened)) {
     if (space.definition_hash == parts.space.definition_hash()) selection.space = space.name;
   }
+  // Before its rows are read: those of another space have other metrics.
+  if (!selection.space) surrogate::require_space(model, dataset::stored_space(opened, std::nullopt));
   if (!evaluator.empty()) selection.evaluator = evaluator;
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
   const std::vector<std::string> metrics = log::metric_names(opened);

@@ -520,8 +520,11 @@ std::vector<std::string> remarks_on(const dataset::Dataset& data, const std::vec
 }  // namespace
 
 std::vector<surrogate::Recipe> candidate_recipes(const dataset::Dataset& data) {
-  const bool has_layers = std::all_of(data.contexts.begin(), data.contexts.end(),
-                                      [](const dataset::Context& context) { return !context.layers.empty(); });
+  return candidate_recipes(std::all_of(data.contexts.begin(), data.contexts.end(),
+                                       [](const dataset::Context& context) { return !context.layers.empty(); }));
+}
+
+std::vector<surrogate::Recipe> candidate_recipes(bool has_layers) {
   std::vector<surrogate::Recipe> recipes;
   for (const char* name : kCandidates) {
     surrogate::Recipe recipe = surrogate::load_recipe(name);

@@ -279,14 +279,11 @@ std::optional<FrontShares> shares_of(const ExactFrontTask& exact, const Proposal
   return exact.shares_of(points, proposals.known.size(), verifier, values_of);
 }
 
-/// What the risk says, where the request does not say otherwise.
-void take_risk(const ProposalRequest& request, const surrogate::Model& model, optimize::ProposeOptions& options) {
-  const optimize::ProposeOptions usual = optimize::options_of(request.risk, model);
-  options.min_p_feasible = request.min_p_feasible.value_or(usual.min_p_feasible);
-  options.trust_log = !request.min_p_feasible && request.risk != optimize::Risk::safe;
-  options.pessimism = request.pessimism.value_or(usual.pessimism);
-  options.diversity = request.diversity.value_or(usual.diversity);
-  options.portfolio = usual.portfolio;
+optimize::AskedRisk asked_risk(const ProposalRequest& request) {
+  return {.risk = request.risk,
+          .min_p_feasible = request.min_p_feasible,
+          .pessimism = request.pessimism,
+          .diversity = request.diversity};
 }
 
 /// Null where the evaluator, which may be null, does not know areas.
@@ -363,7 +360,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);
   options.aggregate = aggregate_of(request, model, options.front);
-  take_risk(request, model, options);
+  optimize::take_risk(asked_risk(request), model, options);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
   if (request.bounds) add_bounds(wanted, evaluator, proposals);

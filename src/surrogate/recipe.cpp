@@ -21,48 +21,57 @@ namespace {
 constexpr std::int64_t kMaxCount = 1'000'000'000;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// Sets of methods, a bit each.
+constexpr unsigned method_bit(Method method) { return 1U << static_cast<unsigned>(method); }
+constexpr unsigned kReadByPrime = method_bit(Method::prime);
+constexpr unsigned kReadByMiners = kReadByPrime | method_bit(Method::coms);
+constexpr unsigned kReadByExperts = kReadByMiners | method_bit(Method::supervised);
+constexpr unsigned kReadByLayers = method_bit(Method::layers);
+constexpr unsigned kReadByTables = method_bit(Method::margins) | kReadByLayers;
+constexpr unsigned kReadByAll = kReadByExperts | kReadByTables;
+
 /// A key whose value is a number: where it goes and what it may be.
 struct NumberKey {
   const char* name;
   std::variant<double Recipe::*, std::int64_t Recipe::*> field;
   double low, high;
-  enum class Of { all, tables, layers };
-  Of of = Of::all;  ///< tables: of the methods margins and layers
+  unsigned readers = kReadByAll;  ///< methods whose trainings depend on it
+  bool is_weight = false;         ///< of a term of the loss: 0 leaves the term out
 };
 const std::array kNumberKeys = {
-    NumberKey{"d_model", &Recipe::d_model, 1, 4096},
-    NumberKey{"transformer_layers", &Recipe::transformer_layers, 0, 64},
-    NumberKey{"attention_heads", &Recipe::attention_heads, 1, 256},
-    NumberKey{"feed_forward", &Recipe::feed_forward, 1, 65536},
-    NumberKey{"context_bias", &Recipe::context_bias, 0, 1},
-    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1, NumberKey::Of::tables},
-    NumberKey{"level_codes", &Recipe::level_codes, 0, 1, NumberKey::Of::tables},
-    NumberKey{"batch_pairs", &Recipe::batch_pairs, 1, 1 << 24, NumberKey::Of::layers},
-    NumberKey{"applications_per_step", &Recipe::applications_per_step, 1, 1 << 16, NumberKey::Of::layers},
-    NumberKey{"experts", &Recipe::experts, 1, 256},
-    NumberKey{"dropout", &Recipe::dropout, 0, 0.95},
-    NumberKey{"alpha", &Recipe::alpha, 0, kInfinity},
-    NumberKey{"beta", &Recipe::beta, 0, kInfinity},
-    NumberKey{"rank_weight", &Recipe::rank_weight, 0, kInfinity},
-    NumberKey{"feasibility_weight", &Recipe::feasibility_weight, 0, kInfinity},
-    NumberKey{"doubt_weight", &Recipe::doubt_weight, 0, kInfinity},
-    NumberKey{"constraint_weight", &Recipe::constraint_weight, 0, kInfinity},
-    NumberKey{"push_limit", &Recipe::push_limit, -kInfinity, kInfinity},
-    NumberKey{"mining_interval", &Recipe::mining_interval, 1, kMaxCount},
-    NumberKey{"mining_population", &Recipe::mining_population, 2, 65536},
-    NumberKey{"mining_generations", &Recipe::mining_generations, 0, 100000},
-    NumberKey{"gradient_steps", &Recipe::gradient_steps, 1, 10000},
-    NumberKey{"gradient_rate", &Recipe::gradient_rate, 0, kInfinity},
+    NumberKey{"d_model", &Recipe::d_model, 1, 4096, kReadByExperts},
+    NumberKey{"transformer_layers", &Recipe::transformer_layers, 0, 64, kReadByExperts},
+    NumberKey{"attention_heads", &Recipe::attention_heads, 1, 256, kReadByExperts},
+    NumberKey{"feed_forward", &Recipe::feed_forward, 1, 65536, kReadByExperts},
+    NumberKey{"context_bias", &Recipe::context_bias, 0, 1, kReadByExperts},
+    NumberKey{"pair_codes", &Recipe::pair_codes, 0, 1, kReadByTables},
+    NumberKey{"level_codes", &Recipe::level_codes, 0, 1, kReadByTables},
+    NumberKey{"batch_pairs", &Recipe::batch_pairs, 1, 1 << 24, kReadByLayers},
+    NumberKey{"applications_per_step", &Recipe::applications_per_step, 1, 1 << 16, kReadByLayers},
+    NumberKey{"experts", &Recipe::experts, 1, 256, kReadByExperts},
+    NumberKey{"dropout", &Recipe::dropout, 0, 0.95, kReadByExperts},
+    NumberKey{"alpha", &Recipe::alpha, 0, kInfinity, kReadByMiners, true},
+    NumberKey{"beta", &Recipe::beta, 0, kInfinity, kReadByPrime, true},
+    NumberKey{"rank_weight", &Recipe::rank_weight, 0, kInfinity, kReadByExperts, true},
+    NumberKey{"feasibility_weight", &Recipe::feasibility_weight, 0, kInfinity, kReadByExperts, true},
+    NumberKey{"doubt_weight", &Recipe::doubt_weight, 0, kInfinity, kReadByPrime, true},
+    NumberKey{"constraint_weight", &Recipe::constraint_weight, 0, kInfinity, kReadByExperts, true},
+    NumberKey{"push_limit", &Recipe::push_limit, -kInfinity, kInfinity, kReadByMiners},
+    NumberKey{"mining_interval", &Recipe::mining_interval, 1, kMaxCount, kReadByPrime},
+    NumberKey{"mining_population", &Recipe::mining_population, 2, 65536, kReadByPrime},
+    NumberKey{"mining_generations", &Recipe::mining_generations, 0, 100000, kReadByPrime},
+    NumberKey{"gradient_steps", &Recipe::gradient_steps, 1, 10000, kReadByMiners},
+    NumberKey{"gradient_rate", &Recipe::gradient_rate, 0, kInfinity, kReadByMiners},
     NumberKey{"steps", &Recipe::steps, 1, kMaxCount},
     NumberKey{"final_steps", &Recipe::final_steps, 0, kMaxCount},
     NumberKey{"batch_feasible", &Recipe::batch_feasible, 1, 1 << 20},
     NumberKey{"batch_infeasible", &Recipe::batch_infeasible, 0, 1 << 20},
-    NumberKey{"batch_negatives", &Recipe::batch_negatives, 1, 1 << 20},
-    NumberKey{"evaluate_interval", &Recipe::evaluate_interval, 1, kMaxCount},
+    NumberKey{"batch_negatives", &Recipe::batch_negatives, 1, 1 << 20, kReadByPrime},
+    NumberKey{"evaluate_interval", &Recipe::evaluate_interval, 1, kMaxCount, kReadByExperts},
     NumberKey{"learning_rate", &Recipe::learning_rate, std::numeric_limits<double>::min(), 10},
     NumberKey{"final_learning_rate_frac", &Recipe::final_learning_rate_frac, 0, 1},
     NumberKey{"weight_decay", &Recipe::weight_decay, 0, kInfinity},
-    NumberKey{"patience", &Recipe::patience, 0, kMaxCount},
+    NumberKey{"patience", &Recipe::patience, 0, kMaxCount, kReadByExperts},
     NumberKey{"ensemble", &Recipe::ensemble, 1, 256},
 };
 
@@ -89,6 +98,17 @@ const NumberKey* find_number(const std::string& key) {
   const auto* found =
       std::find_if(kNumberKeys.begin(), kNumberKeys.end(), [&](const NumberKey& k) { return key == k.name; });
   return found == kNumberKeys.end() ? nullptr : found;
+}
+
+/// Methods whose trainings depend on the key.
+unsigned readers_of(const std::string& key) {
+  if (const NumberKey* number = find_number(key)) return number->readers;
+  if (key == "mining") return kReadByPrime;
+  return key == "use_context" ? kReadByAll & ~kReadByLayers : kReadByAll;
+}
+
+bool same_value(const NumberKey& key, const Recipe& a, const Recipe& b) {
+  return std::visit([&](auto field) { return a.*field == b.*field; }, key.field);
 }
 
 std::vector<TuneRange> read_tune(const ConfigNode& node) {
@@ -180,6 +200,33 @@ bool by_tables(Method method) { return method == Method::margins || method == Me
 
 std::string to_string(Method method) { return std::string(name_in(kMethods, method)); }
 
+bool same_networks(Method a, Method b) { return a == b || (!by_tables(a) && !by_tables(b)); }
+
+bool reads(const Recipe& recipe, const std::string& key) {
+  if ((readers_of(key) & method_bit(recipe.method)) != 0) return true;
+  const NumberKey* number = find_number(key);
+  return number != nullptr && number->is_weight && recipe.*std::get<double Recipe::*>(number->field) == 0;
+}
+
+std::vector<Method> methods_that_read(const std::string& key) {
+  std::vector<Method> methods;
+  for (const auto& known : kMethods) {
+    if ((readers_of(key) & method_bit(known.value)) != 0) methods.push_back(known.value);
+  }
+  return methods;
+}
+
+std::vector<std::string> unread_keys(const Recipe& recipe) {
+  const Recipe standard;
+  std::vector<std::string> keys;
+  for (const NumberKey& key : kNumberKeys) {
+    if (!same_value(key, recipe, standard) && !reads(recipe, key.name)) keys.emplace_back(key.name);
+  }
+  if (recipe.use_context != standard.use_context && !reads(recipe, "use_context")) keys.emplace_back("use_context");
+  if (recipe.mining != standard.mining && !reads(recipe, "mining")) keys.emplace_back("mining");
+  return keys;
+}
+
 void validate(const Recipe& recipe) {
   if (recipe.d_model % recipe.attention_heads != 0) {
     throw Error(ErrorKind::usage, fmt::format("recipe {}: d_model {} is not a multiple of attention_heads {} (each "
@@ -188,11 +235,12 @@ void validate(const Recipe& recipe) {
   }
 }
 
-Recipe load_recipe(const std::string& name_or_path) {
+Recipe load_recipe(const std::string& name_or_path, Method unless_named) {
   const auto file = find_data_file(name_or_path, "configs/training", "training recipe");
   const ConfigNode root = ConfigNode::load(file);
   Recipe recipe;
   recipe.name = file.stem().string();
+  recipe.method = unless_named;
   recipe = read_recipe(root, std::move(recipe));
   validate(recipe);
   return recipe;
@@ -224,9 +272,7 @@ std::string to_yaml(const Recipe& recipe) {
   std::string text = fmt::format("name: {}\nmethod: {}\n", quoted(recipe.name), to_string(recipe.method));
   for (const NumberKey& key : kNumberKeys) {
     // The text of other recipes is what it was before these keys existed.
-    const bool of_tables = by_tables(recipe.method);
-    if (key.of == NumberKey::Of::tables && !of_tables) continue;
-    if (key.of == NumberKey::Of::layers && recipe.method != Method::layers) continue;
+    if ((key.readers & kReadByExperts) == 0 && (key.readers & method_bit(recipe.method)) == 0) continue;
     if (const auto* field = std::get_if<double Recipe::*>(&key.field)) {
       text += fmt::format("{}: {}\n", key.name, shortest(recipe.**field));
     } else {

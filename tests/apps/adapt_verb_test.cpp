@@ -1,5 +1,6 @@
 /// Does a trained model adapt to the rows of another technology, and say where it should not?
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "apps/learn_fixture.h"
@@ -52,10 +53,28 @@ TEST_F(Learn, SaysThatTransferHurtsAndWritesNothing) {
   parts.members = {surrogate::Network(parts.members.front().architecture(), weights)};
   const std::string noise = file("noise.safetensors"), adapted = file("adapted.safetensors");
   surrogate::save_model(surrogate::Model(std::move(parts)), noise);
-  const Outcome refused = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--quiet"});
+  const Surroundings here{.folder = folder_};  // short names, so that a line has room for the command
+  const auto from_noise = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"train", "--from", "noise.safetensors", "--log", "study.sqlite", "--out", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words, here);
+  };
+  const Outcome refused =
+      from_noise("my adapted.safetensors", {"--workloads", "m6", "--where", "pes_x>=2", "--seed", "1", "--quiet"});
   expect_one_line_error(refused, 1, "transfer hurts: on rows held out the adapted model has tau ");
-  EXPECT_THAT(refused.err, HasSubstr("hindsight train --log"));
-  EXPECT_FALSE(std::filesystem::exists(adapted));
+  const std::string mark = "train on these rows alone: ";
+  const std::size_t at = refused.err.find(mark);
+  ASSERT_NE(at, std::string::npos) << refused.err;
+  const std::string command = refused.err.substr(at + mark.size(), refused.err.find('\n') - at - mark.size());
+  EXPECT_THAT(command, ::testing::StartsWith("hindsight train --log study.sqlite --workloads m6 --objective latency"));
+  EXPECT_THAT(command, HasSubstr(" --where 'pes_x>=2' --recipe layers --out 'my adapted.safetensors'"));
+  const std::string line = "cd '" + folder_.string() + "' && PATH='" + program_path().parent_path().string() +
+                           "':$PATH && " + command + " --dry-run > /dev/null";
+  EXPECT_EQ(std::system(line.c_str()), 0) << command;
+  EXPECT_FALSE(std::filesystem::exists(file("my adapted.safetensors")));
+  const Outcome lengthy = from_noise(std::string(180, 'o') + ".safetensors", {"--workloads", "m6"});
+  EXPECT_THAT(lengthy.err, HasSubstr("the training of these rows alone: hindsight train --log study.sqlite"));
+  EXPECT_THAT(lengthy.err, HasSubstr("alone: give --recipe layers --objective latency"));
   const Outcome json = hindsight({"train", "--from", noise, "--log", log(), "--out", adapted, "--json"});
   EXPECT_EQ(Json::parse(json.out).at("status"), "refused");
 }
@@ -79,6 +98,18 @@ TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
   }
   expect_one_line_error(from(model(), {"--objective", "energy"}), 2, "the model predicts latency, not energy");
   expect_one_line_error(from("edge-any", {}), 4, "has value 1 in the model where it has");
+  const std::string table = file("table.sqlite");
+  ASSERT_EQ(hindsight({"log", "import", "--csv", write("t.csv", "tile,unroll,time_ms\n1,1,5\n2,1,4\n1,2,3\n2,2,7\n"),
+                       "--objective", "time_ms", "--log", table})
+                .exit_code,
+            0);
+  for (const auto& more : std::vector<std::vector<std::string>>{{}, {"--objective", "time_ms"}, {"--dry-run"}}) {
+    std::vector<std::string> words{"train", "--from", model(), "--log", table, "--out", file("adapted.safetensors")};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_one_line_error(hindsight(words), 4, "parameter 1 is 'pes_x' in the model, 'tile' here");
+  }
+  expect_one_line_error(hindsight({"propose", "--model", model(), "--workload", "m6", "--log", table}), 4,
+                        "parameter 1 is 'pes_x' in the model, 'tile' here");
   const std::string conservative = file("conservative.safetensors");
   ASSERT_EQ(hindsight({"train", "--log", log(), "--out", conservative, "--recipe", "v0.1", "--set", "steps=20", "--set",
                        "final_steps=5", "--set", "ensemble=1", "--quiet"})

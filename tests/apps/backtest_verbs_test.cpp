@@ -1,7 +1,13 @@
 /// Do the verbs that measure learning rank methods, choose a recipe, and go on where they were?
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "apps/learn_fixture.h"
 #include "hindsight/core/text.h"
@@ -56,6 +62,21 @@ TEST_F(Learn, BacktestShowsATableAndRefusesWhatItCannotTest) {
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--workloads", "m7"}), 2, "m6");
 }
 
+TEST_F(Learn, AnInterruptedBacktestSaysWhatWouldKeepItsTrainings) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const auto stopped = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--log", log(), "--set", "steps=100000000", "--quiet"});
+    Process process(words);
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    process.send(SIGINT);
+    return process.wait();
+  };
+  expect_one_line_error(stopped({"backtest", "--methods", "margins"}), 130, "With --trials FOLDER");
+  expect_one_line_error(stopped({"train", "--out", model()}), 130, "With --trials FOLDER");
+  expect_one_line_error(stopped({"backtest", "--methods", "margins", "--trials", file("trials")}), 130,
+                        "trials keeps the trainings that are finished, and the same command goes on there");
+}
+
 TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   std::string csv = "a,b,cost_ms\n";
   for (int a = 1; a <= 12; ++a) {
@@ -94,6 +115,79 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   EXPECT_LE(std::max({ratio["prime"], ratio["margins"], ratio["forest"]}), 1);
 }
 
+TEST_F(Learn, W50DefaultScoresWhatTrainChoosesAndProposeProposes) {
+  const auto cost = [](int a, int b) { return 200.0 / a + 1.37 * b; };  // no two are alike
+  std::string csv = "a,b,cost_ms\n";
+  double least = cost(1, 1);
+  for (int a = 1; a <= 12; ++a) {
+    for (int b = 1; b <= 12; ++b) {
+      csv += fmt::format("{},{},{}\n", a, b, a * b > 100 ? "too_big" : shortest(cost(a, b)));
+      if (a * b <= 100) least = std::min(least, cost(a, b));
+    }
+  }
+  const std::string table = write("table.csv", csv);
+  ASSERT_EQ(hindsight({"log", "import", "--csv", table, "--objective", "cost_ms", "--log", log()}).exit_code, 0);
+  const std::vector<std::string> settings{"--set",         "steps=100", "--set",     "ensemble=1", "--set",
+                                          "final_steps=0", "--quiet",   "--threads", "2"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), settings.begin(), settings.end());
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string chosen = Json::parse(run({"backtest", "--log", log(), "--json"})).at("chosen");
+  static_cast<void>(run({"train", "--log", log(), "--out", model(), "--device", "cpu"}));
+  const Json shown = Json::parse(hindsight({"model", "show", model(), "--json"}).out);
+  EXPECT_THAT(shown.at("provenance").at("recipe_chosen").get<std::string>(), HasSubstr(chosen + ", of 5 recipes"));
+  const Outcome proposed =
+      hindsight({"propose", "--model", model(), "--workload", "table", "--log", log(), "--top", "3", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json proposals = Json::parse(proposed.out).at("proposals");
+  // Nothing is hidden and every row is learnt from: the same rows.
+  const Json w50 = Json::parse(run({"bench", "w50", "--csv", table, "--objective", "cost_ms", "--hide", "0", "--train",
+                                    "1.0", "--seeds", "1", "--top", "3", "--methods", "default", "--json"}))
+                       .at("runs")
+                       .at(0);
+  EXPECT_EQ(w50.at("recipe"), chosen);
+  EXPECT_EQ(w50.at("train_rows"), 144);
+  const Json& scored = w50.at("scores").at(0).at("proposals");
+  ASSERT_EQ(scored.size(), proposals.size());
+  for (std::size_t i = 0; i < scored.size(); ++i) {
+    int a = 0, b = 0;
+    const std::string design = proposals.at(i).at("design");
+    ASSERT_EQ(std::sscanf(design.c_str(), "a=%d,b=%d", &a, &b), 2) << design;
+    ASSERT_EQ(scored.at(i).at("feasible"), a * b <= 100) << design;
+    if (a * b <= 100) {
+      EXPECT_NEAR(scored.at(i).at("regret"), cost(a, b) / least, hindsight::test::kSixDigits) << design;
+    }
+  }
+}
+
+TEST_F(Learn, W50RefusesARecipeAndSettingsThatNobodyOfItsMethodsHears) {
+  const std::string table = write("table.csv", "a,b,cost\n1,1,5\n1,2,6\n2,1,7\n2,2,9\n3,1,8\n3,2,4\n");
+  const auto rehearsed = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"bench", "w50", "--csv", table, "--objective", "cost", "--dry-run"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  expect_one_line_error(rehearsed({"--methods", "default", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
+  expect_one_line_error(rehearsed({"--methods", "best_in_log", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
+  expect_one_line_error(rehearsed({"--methods", "best_in_log,forest", "--set", "steps=5"}), 2,
+                        "no recipe is trained by best_in_log, forest");
+  expect_one_line_error(rehearsed({"--methods", "best_in_log", "--recipe", "nosuch"}), 2, "nosuch");
+  expect_one_line_error(rehearsed({"--methods", "default,plain", "--recipe", "margins"}), 2,
+                        "none that it is for is among default, plain");
+  expect_one_line_error(rehearsed({"--methods", "prime", "--recipe", "margins"}), 2, "is one of the method margins");
+  expect_one_line_error(rehearsed({"--recipe", "default"}), 2, "name it in --methods: default");
+  expect_one_line_error(rehearsed({"--methods", "margins", "--set", "alpha=3"}), 2, "not by margins");
+  expect_one_line_error(rehearsed({"--methods", "default", "--set", "batch_pairs=9"}), 2, "read by the method layers");
+  expect_one_line_error(rehearsed({"--methods", "prime", "--risk", "brave"}), 2, "brave");
+  EXPECT_THAT(rehearsed({"--methods", "default,prime,forest", "--set", "alpha=3"}).err,
+              HasSubstr("--set alpha=3 counts for pushed, v0.1, prime, and changes nothing in margins, trends, plain"));
+  // Without --methods default competes, and --recipe is for those whose networks it describes.
+  EXPECT_THAT(rehearsed({"--recipe", "plain", "--seeds", "1", "--results", file("r.csv")}).out, HasSubstr("7 cells"));
+}
+
 TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
   const std::vector<std::string> offline{"bench",
                                          "offline",
@@ -121,6 +215,29 @@ TEST_F(Learn, OfflineRunsOnceAndThenFindsEverythingDone) {
   EXPECT_EQ(study.at("results").at(1).at("queries"), 0) << "learning from a log asks no simulator";
   EXPECT_EQ(study.at("results").at(2).at("queries"), 40);
   EXPECT_EQ(Json::parse(hindsight(offline).out), study) << "the second run finds everything done";
+}
+
+TEST_F(Learn, OfflineTrainsByRecipesAndByTheOneThatTrainWouldChoose) {
+  const std::vector<std::string> settings{"--set",      "steps=30", "--set",           "final_steps=0", "--set",
+                                          "ensemble=1", "--set",    "batch_pairs=500", "--quiet",       "--json"};
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.end(), settings.begin(), settings.end());
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  };
+  const std::vector<std::string> study{
+      "bench",     "offline", "--out",     file("offline"),        "--quick", "--tasks", "single/m6",
+      "--samples", "2000",    "--methods", "default,layers,trends"};
+  const Json results = run(study).at("results");
+  ASSERT_EQ(results.size(), 3U);
+  for (const Json& one : results) EXPECT_EQ(one.at("queries"), 0) << one;
+  // As the quick study shortens them.
+  const Json tested = run({"backtest", "--log", file("offline/log_2000.sqlite"), "--workloads", "m6", "--constraint",
+                           "area_mm2", "--set", "evaluate_interval=100"});
+  EXPECT_EQ(results.at(0).at("recipe"), tested.at("chosen"));
+  EXPECT_FALSE(results.at(1).contains("recipe")) << "it is named";
+  EXPECT_EQ(run(study).at("results"), results) << "the second run finds everything done";
 }
 
 }  // namespace

@@ -15,10 +15,27 @@ namespace hindsight::app::test {
 
 using Json = nlohmann::json;
 
-/// Settings with which a training takes about a second.
+/// Settings with which a training of the method prime takes about a second.
 inline const std::vector<std::string> kTiny{
     "--set", "steps=40",   "--set", "final_steps=5",        "--set",  "evaluate_interval=20",
     "--set", "ensemble=1", "--set", "mining_generations=1", "--quiet"};
+
+/// Those of them that the training of `words` reads, which say its method or recipe; without either it is prime.
+inline std::vector<std::string> tiny_for(const std::vector<std::string>& words) {
+  std::string named = "prime";
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i - 1] == "--method" || words[i - 1] == "--recipe") named = words[i];
+  }
+  const auto is = [&](const std::vector<std::string>& names) { return std::ranges::find(names, named) != names.end(); };
+  std::vector<std::string> settings = kTiny;
+  const auto leave_out = [&](const std::string& setting) {
+    const auto found = std::ranges::find(settings, setting);
+    settings.erase(found - 1, found + 1);
+  };
+  if (is({"margins", "layers", "trends"})) leave_out("evaluate_interval=20");
+  if (!is({"prime", "v0.1", "prime-paper"})) leave_out("mining_generations=1");
+  return settings;
+}
 
 inline bool can_train() { return hindsight({"doctor", "--json"}).out.find("libtorch") != std::string::npos; }
 
@@ -36,7 +53,8 @@ class Learn : public AppTest {
   }
   [[nodiscard]] Outcome train(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments{"train", "--log", log(), "--out", model()};
-    arguments.insert(arguments.end(), kTiny.begin(), kTiny.end());
+    const std::vector<std::string> tiny = tiny_for(more);
+    arguments.insert(arguments.end(), tiny.begin(), tiny.end());
     const bool names_it = std::any_of(more.begin(), more.end(),
                                       [](const std::string& word) { return word == "--recipe" || word == "--method"; });
     if (!names_it) arguments.insert(arguments.end(), {"--method", "prime"});  // nothing is backtested

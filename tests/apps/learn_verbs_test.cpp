@@ -207,6 +207,52 @@ TEST_F(Learn, OffersTheNearestWorkload) {
   expect_one_line_error(train({"--method", "priem"}), 2, "prime");
 }
 
+TEST_F(Learn, RefusesASettingThatNothingReadsAndSaysWhereOneCounts) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"train", "--log", log(), "--out", model()};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  expect_one_line_error(run({"--recipe", "margins", "--set", "doubt_weight=0.1"}), 2,
+                        "doubt_weight is read by the method prime, not by margins");
+  expect_one_line_error(run({"--method", "supervised", "--set", "level_codes=0"}), 2,
+                        "read by the methods margins, layers, not by supervised. Leave it out, or train a recipe that "
+                        "reads it, e.g. margins");
+  expect_one_line_error(
+      hindsight({"backtest", "--log", log(), "--methods", "margins,layers", "--set", "alpha=3", "--quiet"}), 2,
+      "not by margins, layers");
+  EXPECT_EQ(run({"--recipe", "margins", "--set", "alpha=0", "--dry-run"}).exit_code, 0) << "it has no such term";
+  const Outcome some = run({"--set", "batch_pairs=500", "--dry-run"});
+  EXPECT_EQ(some.exit_code, 0) << some.err;
+  EXPECT_THAT(some.err, HasSubstr("--set batch_pairs=500 counts for layers, and changes nothing in margins, trends"));
+
+  const std::string hand = write("hand.yaml", "method: margins\nsteps: 20\nfinal_steps: 0\ndoubt_weight: 0.1\n");
+  EXPECT_THAT(run({"--recipe", hand, "--dry-run"}).err,
+              HasSubstr("recipe hand: the method margins does not read doubt_weight\n"));
+  ASSERT_EQ(train({"--recipe", "margins", "--set", "steps=10"}).exit_code, 0);
+  const std::string card = Json::parse(hindsight({"model", "show", model(), "--json"}).out).at("recipe");
+  EXPECT_THAT(card, HasSubstr("doubt_weight: ")) << "every key is written";
+  const Outcome again = run({"--recipe", write("again.yaml", card), "--dry-run"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, Not(HasSubstr("does not read")));
+}
+
+TEST_F(Learn, ARecipeIsTrainedByAMethodOfItsNetworksOrRefused) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const auto rehearsed = [&](const std::string& method, const std::string& recipe) {
+    return hindsight(
+        {"train", "--log", log(), "--out", model(), "--method", method, "--recipe", recipe, "--dry-run", "--quiet"});
+  };
+  expect_one_line_error(rehearsed("layers", "prime-paper"), 2, "--recipe prime-paper: is one of the method prime");
+  expect_one_line_error(rehearsed("prime", "trends"), 2, "name a recipe of prime, e.g. v0.1");
+  expect_one_line_error(rehearsed("layers", "margins"), 2, "is one of the method margins");
+  EXPECT_THAT(rehearsed("coms", "prime-paper").out, HasSubstr("by the recipe prime-paper (method coms)"));
+  const std::string bare = write("bare.yaml", "steps: 20\n");
+  EXPECT_THAT(rehearsed("margins", bare).out, HasSubstr("by the recipe bare (method margins)"));
+  expect_one_line_error(train({"--set", "method=layers"}), 2, "the method has an option of its own");
+}
+
 TEST_F(Learn, RefusesADamagedModel) {
   make_model();
   std::string bytes = read_file(model());

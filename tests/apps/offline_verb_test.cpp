@@ -86,5 +86,50 @@ TEST_F(BenchOffline, AFinishedStudyIsShownFromItsFileAlone) {
   expect_one_line_error(show({"--landscape", other}), 4, "landscape");
 }
 
+TEST_F(BenchOffline, ResultsOfEarlierVersionsAreGoneOnWithAndOtherQuestionsAreNot) {
+  std::filesystem::create_directory(file("study"));
+  std::filesystem::copy_file(results(), file("study/results.jsonl"));
+  const auto left = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"bench",     "offline",          "--out",        file("study"),
+                                   "--tasks",   "single/t_rnn_dec", "--technology", "22nm",
+                                   "--dry-run", "--quiet",          "--methods"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = hindsight(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  EXPECT_THAT(left({"prime,coms,supervised,best_in_log"}), HasSubstr("gets 0 of 12 cells"));
+  EXPECT_THAT(left({"prime,coms", "--recipe", "v0.1", "--min-feasible", "0.5", "--pessimism", "1", "--diversity", "2"}),
+              HasSubstr("gets 0 of 6 cells"));
+  for (const auto& more : std::vector<std::vector<std::string>>{{"--risk", "balanced"},
+                                                                {"--diversity", "3"},
+                                                                {"--min-feasible", "0.9"},
+                                                                {"--set", "steps=7"},
+                                                                {"--recipe", "plain"}}) {
+    std::vector<std::string> words{"prime"};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_THAT(left(words), HasSubstr("gets 3 of 3 cells")) << more.front();
+  }
+  EXPECT_THAT(left({"layers,default,prime-paper,best_in_log"}), HasSubstr("gets 9 of 12 cells"));
+}
+
+TEST_F(BenchOffline, WhatNobodyOfTheMethodsHearsIsRefused) {
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
+    std::vector<std::string> words{"bench", "offline", "--out", file("study"), "--dry-run", "--tasks", "single/m4"};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_one_line_error(hindsight(words), 2, part);
+  };
+  refused({"--methods", "prime", "--recipe", "layers"}, "--recipe layers: is one of the method layers");
+  refused({"--methods", "layers", "--recipe", "prime-paper"}, "--recipe prime-paper: is one of the method prime");
+  refused({"--methods", "default,trends", "--recipe", "margins"}, "none that it is for is among default, trends");
+  refused({"--methods", "prime", "--recipe", "default"}, "name it in --methods: default");
+  refused({"--methods", "prime", "--recipe", "nosuch"}, "nosuch");
+  refused({"--methods", "layer"}, "layers");
+  refused({"--methods", "best_in_log", "--set", "nosuchkey=1"}, "has no key 'nosuchkey'");
+  refused({"--methods", "evolutionary@10", "--set", "steps=1"}, "no recipe is trained by evolutionary@10");
+  refused({"--methods", "layers", "--set", "alpha=1"}, "not by layers");
+  refused({"--methods", "prime", "--risk", "brave"}, "brave");
+}
+
 }  // namespace
 }  // namespace hindsight::app::test

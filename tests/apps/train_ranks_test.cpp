@@ -29,7 +29,8 @@ class TrainRanks : public Learn {
   }
   [[nodiscard]] std::vector<std::string> words(const std::string& out, std::vector<std::string> more = {}) const {
     std::vector<std::string> all{"train", "--log", log(), "--out", out};
-    all.insert(all.end(), kTiny.begin(), kTiny.end());
+    const std::vector<std::string> tiny = tiny_for(more);
+    all.insert(all.end(), tiny.begin(), tiny.end());
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }

@@ -47,6 +47,7 @@ class OfflineResults : public testing::Test {
 std::vector<OfflineResult> two_cells() {
   OfflineResult prime = cell("single/unet", "prime", 1, 4.5e-4);
   prime.settings_hash = "0123456789abcdef";
+  prime.recipe = "trends";
   prime.predicted_value = 4.25e-4;
   prime.infeasible_frac = 0.1;
   prime.seconds = 61.5;
@@ -63,6 +64,8 @@ TEST_F(OfflineResults, WritingAndReadingIsTheIdentity) {
   const auto again = read_results(file());
   ASSERT_EQ(again.size(), 2U);
   EXPECT_EQ(again[0].settings_hash, "0123456789abcdef");
+  EXPECT_EQ(again[0].recipe, "trends");
+  EXPECT_EQ(again[1].recipe, "");
   EXPECT_EQ(again[0].value, 4.5e-4);
   EXPECT_EQ(again[0].predicted_value, 4.25e-4);
   EXPECT_EQ(again[0].infeasible_frac, 0.1);
@@ -107,10 +110,34 @@ TEST(OfflineNames, TasksAreThoseOfThePaper) {
 TEST(OfflineNames, BudgetsBelongToOnlineMethods) {
   EXPECT_EQ(parse_offline_method("evolutionary@200").queries, 200U);
   EXPECT_EQ(parse_offline_method("evolutionary@10x").log_sizes, 10);
-  EXPECT_EQ(parse_offline_method("coms").learned, surrogate::Method::coms);
+  EXPECT_EQ(parse_offline_method("coms").recipe.method, surrogate::Method::coms);
   EXPECT_THAT(message_of([] { static_cast<void>(parse_offline_method("prime@200")); }), HasSubstr("online method"));
   EXPECT_THAT(message_of([] { static_cast<void>(parse_offline_method("evolutionary@0")); }), HasSubstr("online"));
   EXPECT_THAT(message_of([] { static_cast<void>(parse_offline_method("primer")); }), HasSubstr("prime"));
+}
+
+TEST(OfflineNames, MethodsRecipesAndTheChosenOneLearn) {
+  using Kind = OfflineMethod::Kind;
+  const OfflineMethod layers = parse_offline_method("layers"), coms = parse_offline_method("coms");
+  EXPECT_EQ(layers.kind, Kind::learned);
+  EXPECT_EQ(layers.recipe.name, "layers");
+  EXPECT_FALSE(layers.lists_best_alone);
+  EXPECT_EQ(coms.recipe.name, "v0.1");
+  EXPECT_TRUE(coms.lists_best_alone) << "as the committed results list them";
+  const OfflineMethod paper = parse_offline_method("prime-paper");
+  EXPECT_EQ(paper.recipe.name, "prime-paper");
+  EXPECT_FALSE(paper.lists_best_alone);
+  const OfflineMethod chosen = parse_offline_method("default");
+  EXPECT_EQ(chosen.kind, Kind::chosen);
+  EXPECT_EQ(chosen.candidates.size(), 6U);
+  const hindsight::test::TemporaryFolder folder;
+  const std::string file = folder.write("mine.yaml", "method: margins\nsteps: 20\n").string();
+  EXPECT_EQ(parse_offline_method(file).recipe.steps, 20);
+  for (const char* wrong : {"layer", "prime-papers", "defaults"}) {
+    EXPECT_THAT(message_of([&] { static_cast<void>(parse_offline_method(wrong)); }), HasSubstr("Did you mean"));
+  }
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_offline_method("default@3")); }), HasSubstr("online method"));
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_offline_method("none.yaml")); }), HasSubstr("no such file"));
 }
 
 TEST(OfflineNames, QueriesToMatchAreThoseOfTheFirstGoodEnoughDesign) {

@@ -10,6 +10,9 @@
 
 #include "hand_table.h"
 #include "hindsight/core/error.h"
+#include "hindsight/optimize/propose.h"
+#include "hindsight/study/backtest.h"
+#include "hindsight/surrogate/learner_library.h"
 
 namespace hindsight::check::test {
 namespace {
@@ -205,6 +208,74 @@ TEST(W50, TheForestLearnsWhatIsInfeasibleAndExtendsTheTrend) {
     EXPECT_GT(score.top[1].ratio, score.best_training);
   }
   EXPECT_EQ(run_w50(truth(), options).scores.front().top[1].ratio, result.scores.front().top[1].ratio);
+}
+
+/// Those that compete for a table, as short trainings.
+std::vector<surrogate::Recipe> short_candidates() {
+  std::vector<surrogate::Recipe> recipes = study::candidate_recipes(false);
+  for (surrogate::Recipe& recipe : recipes) {
+    recipe.steps = 60;
+    recipe.final_steps = 0;
+    recipe.ensemble = 1;
+    recipe.mining_generations = 1;
+  }
+  return recipes;
+}
+
+TEST(W50, TheChosenRecipeIsThatOfTheBacktestsAndItsProposalsAreThoseOfAModelBesideItsLog) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  const dataset::Dataset data = truth();
+  W50Options options;
+  options.method = W50Method::chosen;
+  options.candidates = short_candidates();
+  options.top = {3};
+  options.seed = 2;
+  const W50Result result = run_w50(data, options);
+  const dataset::Dataset train = data.subset(choose_rows(data, options).train).without_empty_contexts();
+  study::BacktestOptions backtests;
+  backtests.candidates = options.candidates;
+  const study::BacktestResult tested = study::backtest(train, backtests);
+  surrogate::Recipe recipe = tested.candidates[tested.chosen].recipe;
+  EXPECT_EQ(result.recipe, recipe.name);
+  recipe.seed = options.seed;
+  surrogate::TrainOptions on_cpu;
+  on_cpu.device = surrogate::Device::cpu;
+  const surrogate::Model model = surrogate::train(train, recipe, on_cpu).model;
+  ASSERT_EQ(result.scores.size(), 2U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    optimize::ProposeOptions how;
+    how.contexts = {data.contexts[c]};
+    optimize::take_risk({}, model, how);
+    EXPECT_TRUE(how.trust_log) << "as `propose --log` does";
+    how.search.seed = options.seed;
+    how.count = 3;
+    how.logged = &train;
+    std::vector<space::Design> designs;
+    for (const optimize::Proposal& one : optimize::propose(model, how).proposals) designs.push_back(one.design);
+    const W50Score expected = score_proposals(data, c, designs, {3});
+    const W50Score& score = result.scores[c];
+    ASSERT_EQ(score.proposals.size(), expected.proposals.size());
+    for (std::size_t i = 0; i < expected.proposals.size(); ++i) {
+      EXPECT_EQ(score.proposals[i].regret, expected.proposals[i].regret) << i;
+    }
+    EXPECT_EQ(score.top[0].regret, expected.top[0].regret);
+  }
+}
+
+TEST(W50, WithTooLittleToHideTheChosenRecipeIsTheOneThatTrainTakes) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  std::vector<TableRow> rows;  // six feasible ones, the better half of which is hidden
+  for (std::uint16_t a = 0; a < 8; ++a) rows.push_back({0, {a, 0}, a < 6 ? a + 1.0 : kInfeasible});
+  const dataset::Dataset data =
+      table_of({"few", "", {ordinal("a", {0, 1, 2, 3, 4, 5, 6, 7}), ordinal("b", {0, 1})}}, rows)
+          .without_empty_contexts();
+  W50Options options;
+  options.method = W50Method::chosen;
+  options.candidates = short_candidates();
+  options.top = {1};
+  options.risk.min_p_feasible = 0;
+  ASSERT_LT(data.subset(choose_rows(data, options).train).feasible_count(), study::kLeastFeasible);
+  EXPECT_EQ(run_w50(data, options).recipe, study::kUntestedRecipe);
 }
 
 TEST(W50Score, ASetWithoutAFeasibleProposalCountsAsTheWorstFeasibleRow) {

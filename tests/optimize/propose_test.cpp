@@ -232,6 +232,26 @@ TEST(Propose, RisksAreSettingsFromSafeToBold) {
   EXPECT_THROW(static_cast<void>(parse_risk("brave")), Error);
 }
 
+TEST(Propose, ALogIsTrustedUnlessAThresholdOrSafetyIsAskedFor) {
+  const surrogate::Model model = bowl_model();
+  const auto taken = [&](const AskedRisk& asked) {
+    ProposeOptions options;
+    take_risk(asked, model, options);
+    return options;
+  };
+  const ProposeOptions usual = taken({});
+  EXPECT_TRUE(usual.trust_log);
+  EXPECT_EQ(usual.min_p_feasible, default_min_p_feasible(model));
+  EXPECT_EQ(usual.portfolio, Portfolio::spread);
+  EXPECT_TRUE(taken({.risk = Risk::bold}).trust_log);
+  EXPECT_FALSE(taken({.risk = Risk::safe}).trust_log);
+  const ProposeOptions own = taken({.risk = Risk::bold, .min_p_feasible = 0.6, .pessimism = 3, .diversity = 1});
+  EXPECT_FALSE(own.trust_log);
+  EXPECT_EQ(own.min_p_feasible, 0.6);
+  EXPECT_EQ(own.pessimism, 3);
+  EXPECT_EQ(own.diversity, 1U);
+}
+
 TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {
   const surrogate::Model model = bowl_model();
   ProposeOptions options = options_for({"one"});

@@ -149,8 +149,9 @@ TEST(Joined, OptimaThatDoNotFitAreRefused) {
               HasSubstr("no design of any of 2 shards"));
 }
 
-std::string result(const std::string& task, int seed, double latency_s, const std::string& settings = "") {
-  return Json{{"task", task},    {"method", "prime"},         {"seed", seed},
+std::string result(const std::string& task, int seed, double latency_s, const std::string& settings = "",
+                   const std::string& method = "prime") {
+  return Json{{"task", task},    {"method", method},          {"seed", seed},
               {"samples", 100},  {"settings_hash", settings}, {"latency_s", latency_s},
               {"design", "a=1"}, {"hindsight_version", "1"}}
              .dump() +
@@ -164,6 +165,15 @@ TEST(Joined, ResultsHaveEveryCellOnce) {
   EXPECT_EQ(joined, parts[0].text + parts[1].text);
   EXPECT_THAT(refusal(join_results, {parts[0], {"b", result("x", 2, 3, "t")}}, ErrorKind::incompatible),
               HasSubstr("settings_hash is \"t\", there \"s\""));
+  // Every recipe has settings of its own; PRIME, COMs and plain learning share one.
+  const std::vector<Part> others{parts[0], {"b", result("x", 2, 3, "t", "layers") + result("x", 2, 3, "s", "coms")}};
+  EXPECT_EQ(join_results(others), others[0].text + others[1].text);
+  for (const char* method : {"layers", "coms"}) {
+    EXPECT_THAT(
+        refusal(join_results, {others[0], others[1], {"c", result("x", 3, 3, "u", method)}}, ErrorKind::incompatible),
+        HasSubstr("settings_hash is \"u\""))
+        << method;
+  }
   EXPECT_THAT(refusal(join_results, {parts[0], {"b", result("x", 1, 9)}}, ErrorKind::incompatible),
               HasSubstr("came out otherwise in a"));
   EXPECT_THAT(refusal(join_results, {parts[0], {"b", "{\"task\": 1"}}, ErrorKind::incompatible), HasSubstr("line 1"));

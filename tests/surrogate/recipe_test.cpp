@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "temporary_folder.h"
 
 namespace hindsight::surrogate {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 std::string message_of(const std::function<void()>& body) {
   try {
@@ -72,6 +76,46 @@ TEST(Recipe, SingleKeysAreSetAsTheFileWould) {
   EXPECT_EQ(recipe.hidden, (std::vector<std::int64_t>{32, 16}));
   EXPECT_EQ(recipe.method, Method::supervised);
   EXPECT_EQ(recipe.steps, 1000);
+}
+
+TEST(Recipe, AMethodReadsTheKeysOfItsNetworksAndTermsAlone) {
+  Recipe recipe = load_recipe("margins");
+  recipe.alpha = 3;
+  for (const char* key : {"alpha", "push_limit", "mining", "mining_generations", "evaluate_interval", "d_model",
+                          "batch_pairs", "feasibility_weight"}) {
+    EXPECT_FALSE(reads(recipe, key)) << key;
+  }
+  for (const char* key : {"hidden", "steps", "weight_decay", "pair_codes", "seed", "split", "use_context"}) {
+    EXPECT_TRUE(reads(recipe, key)) << key;
+  }
+  recipe.feasibility_weight = 0;
+  EXPECT_TRUE(reads(recipe, "feasibility_weight")) << "a term can be left out";
+  EXPECT_THAT(methods_that_read("doubt_weight"), ElementsAre(Method::prime));
+  EXPECT_THAT(methods_that_read("gradient_rate"), ElementsAre(Method::prime, Method::coms));
+  EXPECT_THAT(methods_that_read("level_codes"), ElementsAre(Method::margins, Method::layers));
+  EXPECT_THAT(methods_that_read("batch_pairs"), ElementsAre(Method::layers));
+  EXPECT_EQ(methods_that_read("steps").size(), 5U);
+  EXPECT_FALSE(reads(load_recipe("layers"), "use_context")) << "an application is its layers";
+}
+
+TEST(Recipe, WhatAFileSaysInVainIsKnownAndWhatTheProgramWritesIsNot) {
+  for (const std::string& name : list_data_files("configs/training")) {
+    const Recipe shipped = load_recipe(name);
+    EXPECT_THAT(unread_keys(shipped), IsEmpty()) << name;
+    EXPECT_THAT(unread_keys(parse_recipe(to_yaml(shipped), name)), IsEmpty()) << name << " as a card has it";
+  }
+  const Recipe hand = parse_recipe("method: margins\ndoubt_weight: 0.1\nalpha: 0\npatience: 3\nsteps: 20\n", "text");
+  EXPECT_THAT(unread_keys(hand), ElementsAre("doubt_weight", "patience"));
+}
+
+TEST(Recipe, AFileWithoutAMethodIsOfTheOneAskedFor) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::string bare = folder.write("bare.yaml", "steps: 20\n").string();
+  EXPECT_EQ(load_recipe(bare).method, Method::prime);
+  EXPECT_EQ(load_recipe(bare, Method::margins).method, Method::margins);
+  EXPECT_EQ(load_recipe("v0.1", Method::margins).method, Method::prime);
+  EXPECT_TRUE(same_networks(Method::prime, Method::supervised));
+  EXPECT_FALSE(same_networks(Method::margins, Method::layers));
 }
 
 TEST(Recipe, MistakesAreNamedWithARemedy) {

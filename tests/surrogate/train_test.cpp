@@ -137,6 +137,61 @@ TEST(Train, DoubtMinesNegativesOfItsOwn) {
   EXPECT_NE(weights_with(0), weights_with(1)) << "alpha of 0 leaves the other term that uses negatives";
 }
 
+TEST(Train, WhatAMethodDoesNotReadChangesNothing) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  const std::vector<std::pair<std::string, std::string>> others = {{"d_model", "16"},
+                                                                   {"transformer_layers", "0"},
+                                                                   {"attention_heads", "4"},
+                                                                   {"feed_forward", "8"},
+                                                                   {"context_bias", "0"},
+                                                                   {"experts", "3"},
+                                                                   {"dropout", "0.2"},
+                                                                   {"pair_codes", "0"},
+                                                                   {"level_codes", "0"},
+                                                                   {"batch_pairs", "10"},
+                                                                   {"alpha", "3"},
+                                                                   {"beta", "2"},
+                                                                   {"rank_weight", "1"},
+                                                                   {"feasibility_weight", "2"},
+                                                                   {"doubt_weight", "1"},
+                                                                   {"constraint_weight", "2"},
+                                                                   {"push_limit", "3"},
+                                                                   {"mining", "gradient"},
+                                                                   {"mining_interval", "7"},
+                                                                   {"mining_population", "8"},
+                                                                   {"mining_generations", "1"},
+                                                                   {"gradient_steps", "1"},
+                                                                   {"gradient_rate", "0.1"},
+                                                                   {"batch_negatives", "5"},
+                                                                   {"evaluate_interval", "7"},
+                                                                   {"patience", "1"},
+                                                                   {"applications_per_step", "1"}};
+  const dataset::Dataset data = small_table(2, 150);
+  for (const Method method : {Method::prime, Method::coms, Method::supervised, Method::margins}) {
+    SCOPED_TRACE(to_string(method));
+    Recipe recipe = small_recipe();
+    recipe.method = method;
+    recipe.ensemble = 1;
+    Recipe other = recipe;
+    std::size_t unread = 0;
+    for (const auto& [key, value] : others) {
+      Recipe changed = other;
+      set_recipe_value(changed, key, value);
+      if (reads(changed, key)) continue;
+      other = changed;
+      ++unread;
+    }
+    EXPECT_GE(unread, 4U);
+    const auto predicted = [&](const Recipe& by) {
+      return train(data, by, quiet()).model.predict(data.levels, data.contexts[0]);
+    };
+    const EnsemblePrediction one = predicted(recipe), two = predicted(other);
+    EXPECT_EQ(one.objective, two.objective);
+    EXPECT_EQ(one.p_feasible, two.p_feasible);
+    EXPECT_EQ(one.constraints, two.constraints);
+  }
+}
+
 TEST(Train, EveryMethodLearnsWithoutInfeasibleRowsAndSaysThatFeasibilityWasNotTaught) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = feasible_table(200);

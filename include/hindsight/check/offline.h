@@ -16,6 +16,7 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/optimize/online.h"
+#include "hindsight/optimize/propose.h"
 #include "hindsight/surrogate/train.h"
 #include "hindsight/sweep/sweep.h"
 
@@ -35,13 +36,19 @@ struct OfflineTask {
 /// Tasks by name or by their part before the slash ("single"). Error{usage} with the nearest name.
 [[nodiscard]] std::vector<OfflineTask> select_tasks(const std::vector<std::string>& names);
 
-/// "best_in_log", "supervised", "coms", "prime"; or an online method with its budget: "evolutionary" (as many queries
+/// Who proposes. "best_in_log"; a method ("prime", "layers"), trained by version 0.1's recipe, or by that of its own
+/// name where its networks need another; a recipe by its name or file ("prime-paper"); "default", the recipe that
+/// backtests of the log choose, as `train` does; or an online method with its budget: "evolutionary" (as many queries
 /// as the log has designs), "evolutionary@10x", "bayesian@200".
 struct OfflineMethod {
-  enum class Kind { best_in_log, learned, online };
+  enum class Kind { best_in_log, learned, chosen, online };
   std::string name;
   Kind kind = Kind::best_in_log;
-  surrogate::Method learned = surrogate::Method::prime;
+  surrogate::Recipe recipe = {};                   ///< learned; its seed is replaced
+  std::vector<surrogate::Recipe> candidates = {};  ///< chosen: those that compete
+  /// prime, coms and supervised: unless a risk is asked for, their lists are the best designs alone, found by
+  /// evolution, as in the results that are committed.
+  bool lists_best_alone = false;
   optimize::OnlineMethod online = optimize::OnlineMethod::random;
   double log_sizes = 1;  ///< budget in sizes of the log, when `queries` is 0
   std::uint64_t queries = 0;
@@ -57,12 +64,15 @@ struct OfflineOptions {
   std::vector<std::uint64_t> seeds = {1, 2, 3};
   sweep::Shard shard = {};        ///< runs every count-th cell, in the order of tasks, methods and seeds
   std::uint64_t samples = 20000;  ///< designs of the log, of at most 100 mm2
-  surrogate::Recipe recipe;       ///< its method and seed are replaced
   accel::Technology technology;
   std::size_t proposals = 10;
   std::uint64_t evaluations = 200'000;  ///< of the surrogate, per search
-  double min_p_feasible = 0.5;          ///< of proposals, for every application
-  double pessimism = 1;                 ///< ensemble spreads added to a prediction
+  /// Nothing: balanced, and for those who list the best designs alone no risk but one spread of pessimism and the
+  /// smallest p_feasible of `propose`.
+  std::optional<optimize::Risk> risk = {};
+  // Nothing: as the risk has it
+  std::optional<double> min_p_feasible = {}, pessimism = {};
+  std::optional<std::size_t> diversity = {};
   /// Most queries of the Gaussian process, whose cost grows with their cube; 0 = no cap.
   std::uint64_t bayesian_queries = 200;
   surrogate::Device device = surrogate::Device::cpu;
@@ -83,7 +93,8 @@ struct OfflineTruth {
 struct OfflineResult {
   std::string task, method;
   std::uint64_t seed = 0, samples = 0;
-  std::string settings_hash;              ///< of learned methods
+  std::string settings_hash;              ///< of methods that learn
+  std::string recipe = {};                ///< that backtests chose; empty where it was named
   std::optional<double> value;            ///< the first proposal (online: the best design found)
   std::optional<double> best_value;       ///< the best of all proposals
   std::optional<double> predicted_value;  ///< of the first proposal

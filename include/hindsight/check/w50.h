@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
-#include "hindsight/optimize/search.h"
+#include "hindsight/optimize/propose.h"
 #include "hindsight/surrogate/train.h"
 
 namespace hindsight::check {
@@ -26,12 +26,12 @@ struct W50Options {
   std::vector<std::string> holdout_contexts = {};  ///< never trained on, and then the only ones scored
   W50Method method = W50Method::recipe;
   surrogate::Recipe recipe = {};  ///< W50Method::recipe; `seed` of these options replaces its own
-  std::uint64_t seed = 1;         ///< of sampling, training and search
-  // Proposing, with the defaults of `hindsight propose`
+  /// W50Method::chosen: those that compete; empty: study::candidate_recipes() of the training rows.
+  std::vector<surrogate::Recipe> candidates = {};
+  std::uint64_t seed = 1;  ///< of sampling, training and search
+  // Proposing, as `hindsight propose --log` does beside the training rows
   std::uint64_t evaluations = optimize::kDefaultEvaluations;
-  std::optional<double> min_p_feasible = {};  ///< nothing: optimize::default_min_p_feasible
-  double pessimism = 1;
-  std::size_t diversity = 2;
+  optimize::AskedRisk risk = {};
   surrogate::Device device = surrogate::Device::cpu;
   unsigned threads = 0;
 };

@@ -153,8 +153,18 @@ enum class Risk { safe, balanced, bold };
 [[nodiscard]] Risk parse_risk(const std::string& name);
 [[nodiscard]] std::string to_string(Risk risk);
 /// What `hindsight propose` asks with: pessimism, min_p_feasible, portfolio and diversity of a risk; the rest is that
-/// of ProposeOptions.
+/// of ProposeOptions. `by_flag`: feasibility was learned from the flag, as networks of kind `experts` do.
+[[nodiscard]] ProposeOptions options_of(Risk risk, bool by_flag);
 [[nodiscard]] ProposeOptions options_of(Risk risk, const surrogate::Model& model);
+/// How much a user lets a list dare: a risk, and numbers in the place of its own.
+struct AskedRisk {
+  Risk risk = Risk::balanced;
+  std::optional<double> min_p_feasible = {}, pessimism = {};
+  std::optional<std::size_t> diversity = {};
+};
+/// Fills in what the risk and the numbers say, as `propose` and whoever measures it do. A log is trusted beyond the
+/// threshold (trust_log) unless the threshold was asked for, or safety.
+void take_risk(const AskedRisk& asked, const surrogate::Model& model, ProposeOptions& options);
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart.
 ///

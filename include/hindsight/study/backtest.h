@@ -83,6 +83,9 @@ struct BacktestResult {
 };
 /// [chosen] Fewer feasible rows leave less than two to hide and to learn from.
 inline constexpr std::size_t kLeastFeasible = 4;
+/// [chosen] What is trained then: of the recipes that fit any log the one with the best backtests on the tables of
+/// docs/accuracy.md.
+inline constexpr const char* kUntestedRecipe = "margins";
 /// [chosen] With fewer feasible rows the regret of a choice is mostly luck; a remark says so.
 inline constexpr std::size_t kFewFeasible = 20;
 /// Error{usage} with fewer than kLeastFeasible feasible rows or without a candidate; Error{interrupted} on Ctrl-C.
@@ -91,5 +94,7 @@ inline constexpr std::size_t kFewFeasible = 20;
 /// The shipped recipes that compete where a user names none, those that fit the data: `layers` needs the layers of
 /// every application.
 [[nodiscard]] std::vector<surrogate::Recipe> candidate_recipes(const dataset::Dataset& data);
+/// The same for any data that has the layers of every application, or has not.
+[[nodiscard]] std::vector<surrogate::Recipe> candidate_recipes(bool has_layers);
 
 }  // namespace hindsight::study

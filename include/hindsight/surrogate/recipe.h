@@ -18,6 +18,8 @@ enum class Method { prime, coms, supervised, margins, layers };
 [[nodiscard]] std::string to_string(Method method);
 /// margins and layers: networks of these kinds (architecture.h), feasibility by how far limits are missed.
 [[nodiscard]] bool by_tables(Method method);
+/// Whether one of them trains recipes of the other: prime, coms and supervised differ in their losses alone.
+[[nodiscard]] bool same_networks(Method a, Method b);
 enum class NegativeMining { search, gradient };  ///< discrete search (paper) or gradient steps from data (released)
 
 /// A range of one recipe key that `tune()` searches.
@@ -65,7 +67,8 @@ struct Recipe {
   std::int64_t final_steps = 500;
   std::vector<TuneRange> tune;  ///< what `tune()` may change
 };
-[[nodiscard]] Recipe load_recipe(const std::string& name_or_path);
+/// `unless_named`: the method of a file that names none.
+[[nodiscard]] Recipe load_recipe(const std::string& name_or_path, Method unless_named = Method::prime);
 /// Reads the same format from text; `name` stands for the file in messages.
 [[nodiscard]] Recipe parse_recipe(const std::string& yaml, const std::string& name);
 [[nodiscard]] std::string to_yaml(const Recipe& recipe);
@@ -73,5 +76,14 @@ struct Recipe {
 void validate(const Recipe& recipe);
 /// Sets one key ("alpha", "0.5") as the YAML would. Error{usage} with the nearest key.
 void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value);
+
+/// Whether a training by `recipe` depends on its value of `key`, which is one of a recipe: its method reads the key, or
+/// the value is a weight of 0 of a term that the method does not have. `margins` and `layers` have the terms of
+/// feasibility and constraints with no other weight than 0 or 1.
+[[nodiscard]] bool reads(const Recipe& recipe, const std::string& key);
+/// Methods whose trainings depend on the key.
+[[nodiscard]] std::vector<Method> methods_that_read(const std::string& key);
+/// Keys that the recipe's method does not read although they have other values than a recipe without them has.
+[[nodiscard]] std::vector<std::string> unread_keys(const Recipe& recipe);
 
 }  // namespace hindsight::surrogate
