@@ -1,7 +1,7 @@
-/// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then the constants of peak
-/// power as the fitted figures give them, and each family's mean: `silicon [FILE.yaml]`. The last table has the share
-/// of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`. What a
-/// factor of two of each constant without a source does: `silicon --sensitivity`.
+/// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then each family's mean, the
+/// constants of power as the fitted figures give them, and the chips that are left out: `silicon [FILE.yaml]`. The
+/// share of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`.
+/// What a factor of two of each constant without a source does: `silicon --sensitivity`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,16 +94,27 @@ void print_families(const std::vector<SiliconFigure>& figures, const HostLatency
   fmt::print("{}\n", table.markdown());
 }
 
-void print_fit(const std::vector<SiliconFigure>& figures, const HostLatency& host_s) {
-  const PeakPowerFit fit = fit_peak_power(figures);
+void print_fit(const PublishedChips& chips, const HostLatency& host_s) {
+  const PeakPowerFit fit = fit_peak_power(chips.figures);
   Table table;
   table.add_column("constant", Align::left);
   table.add_column("fitted", Align::right);
   table.add_row({"peak_activity, at 16 nm", fmt::format("{:.3g}", fit.peak_activity)});
   table.add_row({"clock_pj_per_mm2, at 16 nm", fmt::format("{:.3g}", fit.clock_pj_per_mm2)});
+  if (!chips.idle_shares.empty()) {
+    table.add_row({"idle_frac of card, air and liquid", fmt::format("{:.3g}", fit_idle_frac(chips.idle_shares))});
+  }
   for (const auto& [family, seconds] : host_s) {
     table.add_row({fmt::format("host of {}, ms per inference", family), fmt::format("{:.3g}", seconds / kMilli)});
   }
+  fmt::print("{}\n", table.markdown());
+}
+
+void print_left_out(const std::vector<LeftOutChip>& left_out) {
+  if (left_out.empty()) return;
+  Table table;
+  for (const char* const name : {"left out", "published", "why"}) table.add_column(name, Align::left);
+  for (const LeftOutChip& chip : left_out) table.add_row({chip.chip, chip.figures, chip.reason});
   fmt::print("{}\n", table.markdown());
 }
 
@@ -271,11 +282,12 @@ int main(int argc, char** argv) {
       print_sensitivity();
       return 0;
     }
-    const std::vector<SiliconFigure> figures = load_silicon_figures(arguments.empty() ? "chips" : arguments.front());
-    const HostLatency host_s = fit_host_latency(figures);
-    print_figures(figures, host_s);
-    print_families(figures, host_s);
-    print_fit(figures, host_s);
+    const PublishedChips chips = load_published_chips(arguments.empty() ? "chips" : arguments.front());
+    const HostLatency host_s = fit_host_latency(chips.figures);
+    print_figures(chips.figures, host_s);
+    print_families(chips.figures, host_s);
+    print_fit(chips, host_s);
+    print_left_out(chips.left_out);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "silicon: {}\n", error.what());

@@ -148,6 +148,7 @@ TEST(TechnologyTest, SiliconFollowsItsFitsAndFactors) {
                         {"12nm", 12, 0.86, 1},    {"7nm", 7, 0.385, 0.365},   {"5nm", 5, 0.254, 0.285}};
   const SiliconArea area = fit_silicon_area(load_published_areas()).model;
   const PeakPowerFit power = fit_peak_power(load_silicon_figures());
+  const double idle_frac = fit_idle_frac(load_published_chips().idle_shares);
   const double kib_at_256 = area.sram_mm2_per_mib / 1024 * 256 * area.built_factor;
   for (const Node& node : nodes) {
     const Technology technology = load_technology(std::string(node.name) + "-silicon");
@@ -159,6 +160,9 @@ TEST(TechnologyTest, SiliconFollowsItsFitsAndFactors) {
     expect_relative(technology.peak_activity, power.peak_activity, kThreeDigits, node.name);
     EXPECT_NEAR(technology.clock_pj_per_mm2, power.clock_pj_per_mm2 * energy / node.logic, 0.01) << node.name;
     expect_relative(technology.mac_int8_pj, load_technology("16nm").mac_int8_pj * energy, kThreeDigits, node.name);
+    for (const Cooling cooling : {Cooling::card, Cooling::air, Cooling::liquid}) {
+      EXPECT_EQ(technology.cooling_of(cooling).idle_frac, std::round(100 * idle_frac) / 100) << node.name;
+    }
     // FlooNoC's router is of 12 nm; ET-SoC-1's mesh 1.4 pJ per byte and 3.72 mm at 0.485 V and 7 nm, less a router.
     const double router_pj = 0.15 * std::pow(node.nm / 12, std::log(2.6) / std::log(45.0 / 7));
     expect_relative(technology.noc_router_pj_per_byte, router_pj, kThreeDigits, node.name);

@@ -1,4 +1,4 @@
-/// Published figures of whole chips, what the model says of them, and the fit of peak power.
+/// Published figures of whole chips, what the model says of them, and the fits of peak and idle power.
 #pragma once
 
 #include <map>
@@ -21,8 +21,17 @@ enum class SiliconQuantity {
   latency_s,         ///< of a workload
   weight_wait_frac,  ///< of a workload: share of the MACs' time, waiting included, in which they wait for DRAM's
                      ///< weights
+  // Shares of die_mm2, of a block of a larger chip, which has no interfaces, of cells_mm2:
+  mac_frac,
+  compute_frac,      ///< MACs and vector lanes
+  buffer_frac,       ///< PE and core memories
+  accumulator_frac,  ///< activation memories
+  sram_frac,         ///< memories of all kinds
+  shared_memory_frac,
+  control_frac,     ///< engines, processors
+  interfaces_frac,  ///< to DRAM and to the host
 };
-inline constexpr std::size_t kSiliconQuantityCount = 7;
+inline constexpr std::size_t kSiliconQuantityCount = 15;
 /// "cells_mm2", "die_mm2", ...
 [[nodiscard]] std::string_view to_string(SiliconQuantity quantity);
 
@@ -37,7 +46,29 @@ struct SiliconFigure {
   bool fitted = false;   ///< no: held out
 };
 
-/// Name from data/silicon or a path. Errors: Error{usage}, file:line:column.
+/// What a chip draws when it waits, over the most that it draws.
+struct IdleShare {
+  std::string chip;
+  double idle_w = 0, most_w = 0;
+  bool fitted = false;  ///< no: held out
+};
+
+/// A chip with published figures that the template cannot express.
+struct LeftOutChip {
+  std::string chip;
+  std::string figures;
+  std::string reason;
+};
+
+struct PublishedChips {
+  std::vector<SiliconFigure> figures;
+  std::vector<IdleShare> idle_shares;
+  std::vector<LeftOutChip> left_out;
+};
+/// Name from data/silicon or a path; a file needs no idle shares and leaves no chip out where it names none. Errors:
+/// Error{usage}, file:line:column.
+[[nodiscard]] PublishedChips load_published_chips(const std::string& name_or_path = "chips");
+/// The figures alone.
 [[nodiscard]] std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path = "chips");
 
 /// What the model says, in the quantity's unit; nothing when the chip cannot run the workload, whose hardware checks
@@ -62,6 +93,10 @@ struct PublishedRatios {
 [[nodiscard]] PublishedRatios published_dies(const std::vector<SiliconFigure>& figures);
 /// Of watts, whether at the peak, on a workload or idle; none where the model finds no way to run the workload.
 [[nodiscard]] PublishedRatios published_power(const std::vector<SiliconFigure>& figures);
+
+/// CoolingClass::idle_frac of servers and cards: the geometric mean of the fitted chips' idle_w / most_w.
+/// Error{usage} where none is fitted.
+[[nodiscard]] double fit_idle_frac(const std::vector<IdleShare>& shares);
 
 /// Constants of peak power.
 struct PeakPowerFit {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <set>
@@ -23,7 +24,9 @@ namespace hindsight::accel {
 namespace {
 
 const std::array<std::string, kSiliconQuantityCount> kQuantities = {
-    "cells_mm2", "die_mm2", "peak_w", "average_w", "idle_w", "latency_s", "weight_wait_frac"};
+    "cells_mm2",          "die_mm2",      "peak_w",         "average_w",   "idle_w",           "latency_s",
+    "weight_wait_frac",   "mac_frac",     "compute_frac",   "buffer_frac", "accumulator_frac", "sram_frac",
+    "shared_memory_frac", "control_frac", "interfaces_frac"};
 
 bool needs_workload(SiliconQuantity quantity) {
   return quantity == SiliconQuantity::average_w || quantity == SiliconQuantity::latency_s ||
@@ -52,9 +55,53 @@ SiliconFigure figure_of(const ConfigNode& node, const std::filesystem::path& fol
   return figure;
 }
 
+IdleShare idle_share_of(const ConfigNode& node) {
+  node.require_only_keys({"chip", "idle_w", "most_w", "role"});
+  return {.chip = node.at("chip").as_name(),
+          .idle_w = node.at("idle_w").as_double(kPositive),
+          .most_w = node.at("most_w").as_double(kPositive),
+          .fitted = one_of(node.at("role"), kSiliconRoles) == 0};
+}
+
+LeftOutChip left_out_chip(const ConfigNode& node) {
+  node.require_only_keys({"chip", "figures", "reason"});
+  return {.chip = node.at("chip").as_name(),
+          .figures = node.at("figures").as_name(),
+          .reason = node.at("reason").as_name()};
+}
+
 double cells_mm2(const AreaBreakdown& area) {
   return area.total_mm2() - area.placement_mm2 - area.dram_phy_mm2 - area.interfaces_mm2 - area.cooling_mm2;
 }
+double die_mm2(const AreaBreakdown& area) { return area.total_mm2() - area.cooling_mm2; }
+
+/// The part that a quantity is the share of; nothing for quantities that are no shares of an area.
+std::optional<double> part_mm2(SiliconQuantity quantity, const AreaBreakdown& area) {
+  const double buffers_mm2 = area.pe_memory_mm2 + area.core_memory_mm2;
+  switch (quantity) {
+    case SiliconQuantity::mac_frac:
+      return area.mac_mm2;
+    case SiliconQuantity::compute_frac:
+      return area.mac_mm2 + area.vector_mm2;
+    case SiliconQuantity::buffer_frac:
+      return buffers_mm2;
+    case SiliconQuantity::accumulator_frac:
+      return area.activation_memory_mm2;
+    case SiliconQuantity::sram_frac:
+      return buffers_mm2 + area.activation_memory_mm2 + area.parameter_memory_mm2 + area.instruction_memory_mm2 +
+             area.shared_memory_mm2;
+    case SiliconQuantity::shared_memory_frac:
+      return area.shared_memory_mm2;
+    case SiliconQuantity::control_frac:
+      return area.engine_mm2;
+    case SiliconQuantity::interfaces_frac:
+      return area.dram_phy_mm2 + area.interfaces_mm2;
+    default:
+      return std::nullopt;
+  }
+}
+/// What published shares are of.
+double whole_mm2(const AreaBreakdown& area) { return area.interfaces_mm2 > 0 ? die_mm2(area) : cells_mm2(area); }
 
 /// What a workload costs on a chip, its layers in `details`; nothing when the compiler finds no way.
 std::optional<Metrics> costs(const ChipFacts& chip, const workload::Network& network,
@@ -83,24 +130,37 @@ std::optional<double> weight_wait_frac(const ChipFacts& chip, const workload::Ne
 
 std::string_view to_string(SiliconQuantity quantity) { return kQuantities[static_cast<std::size_t>(quantity)]; }
 
-std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path) {
+PublishedChips load_published_chips(const std::string& name_or_path) {
   const std::filesystem::path file = find_data_file(name_or_path, "data/silicon", "figures of chips");
   const ConfigNode root = ConfigNode::load(file);
-  root.require_only_keys({"figures"});
-  std::vector<SiliconFigure> figures;
-  for (const ConfigNode& node : root.at("figures").items()) figures.push_back(figure_of(node, file.parent_path()));
-  return figures;
+  root.require_only_keys({"figures", "idle_shares", "left_out"});
+  const auto items_of = [&](const char* key) {
+    return root.has(key) ? root.at(key).items() : std::vector<ConfigNode>{};
+  };
+  PublishedChips chips;
+  for (const ConfigNode& node : root.at("figures").items()) {
+    chips.figures.push_back(figure_of(node, file.parent_path()));
+  }
+  const std::vector<ConfigNode> shares = items_of("idle_shares"), left_out = items_of("left_out");
+  for (const ConfigNode& node : shares) chips.idle_shares.push_back(idle_share_of(node));
+  for (const ConfigNode& node : left_out) chips.left_out.push_back(left_out_chip(node));
+  return chips;
+}
+
+std::vector<SiliconFigure> load_silicon_figures(const std::string& name_or_path) {
+  return load_published_chips(name_or_path).figures;
 }
 
 std::optional<double> modelled(const SiliconFigure& figure) {
   const ChipFacts chip =
       unchecked_chip_facts(load_reference_chip(figure.design).config, load_technology(figure.technology));
   const auto network = [&] { return workload::load_network(figure.workload); };
+  if (const auto part = part_mm2(figure.quantity, chip.area)) return *part / whole_mm2(chip.area);
   switch (figure.quantity) {
     case SiliconQuantity::cells_mm2:
       return cells_mm2(chip.area);
     case SiliconQuantity::die_mm2:
-      return chip.area.total_mm2() - chip.area.cooling_mm2;
+      return die_mm2(chip.area);
     case SiliconQuantity::peak_w:
       return chip.die_peak_w;
     case SiliconQuantity::idle_w:
@@ -115,6 +175,8 @@ std::optional<double> modelled(const SiliconFigure& figure) {
       return std::nullopt;
     case SiliconQuantity::weight_wait_frac:
       return weight_wait_frac(chip, network());
+    default:
+      break;
   }
   HINDSIGHT_EXPECT(false);
   return std::nullopt;
@@ -176,6 +238,18 @@ PublishedRatios published_dies(const std::vector<SiliconFigure>& figures) {
 
 PublishedRatios published_power(const std::vector<SiliconFigure>& figures) {
   return published_ratios(figures, {SiliconQuantity::peak_w, SiliconQuantity::average_w, SiliconQuantity::idle_w});
+}
+
+double fit_idle_frac(const std::vector<IdleShare>& shares) {
+  double log_sum = 0;
+  int fitted = 0;
+  for (const IdleShare& share : shares) {
+    if (!share.fitted) continue;
+    log_sum += std::log(share.idle_w / share.most_w);
+    ++fitted;
+  }
+  if (fitted == 0) throw Error(ErrorKind::usage, "no idle share has `role: fit`: nothing to fit to");
+  return std::exp(log_sum / fitted);
 }
 
 PeakPowerFit fit_peak_power(const std::vector<SiliconFigure>& figures) {
