@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/reason_counts.h"
 #include "hindsight/accel/silicon_chips.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
@@ -118,47 +119,28 @@ void print_left_out(const std::vector<LeftOutChip>& left_out) {
   fmt::print("{}\n", table.markdown());
 }
 
-/// Reasons among uniform designs of at most `area_mm2`, legal ones, on a list of networks: a design has all its
-/// reasons.
+/// Reasons among uniform designs of at most `area_mm2` on a list of networks.
 void print_reasons(const std::string& space_name, const std::string& technology_name, double area_mm2,
                    const std::string& workloads) {
-  constexpr std::uint64_t kDesigns = 20'000, kSeed = 14, kMostDraws = 20'000'000;
-  const auto space = hindsight::space::load_space(space_name);
-  const ConfigBinding binding(space);
-  const Technology technology = load_technology(technology_name);
-  const auto networks = hindsight::workload::load_networks(workloads);
-  const hindsight::RandomStream stream(kSeed, "reasons");
-  std::map<std::string, std::uint64_t> counts;
-  std::uint64_t small = 0, pairs = 0, infeasible = 0, cool = 0, cool_infeasible = 0;
-  for (std::uint64_t i = 0; small < kDesigns && i < kMostDraws; ++i) {
-    const hindsight::space::Design design = space.design(stream.below(i, *space.size()));
-    if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
-    const ChipFacts chip = chip_facts(binding.bind(space, design), technology);
-    if (chip.area.total_mm2() > area_mm2) continue;
-    ++small;
-    for (const auto& network : networks) {
-      const Evaluation evaluation = evaluate(chip, network.gemms(), Depth::all_checks);
-      bool hot = false;
-      for (const Violation& violation : evaluation.violations.view()) {
-        ++counts[std::string(code(violation.reason))];
-        hot = hot || violation.reason == Reason::cooling;
-      }
-      ++pairs;
-      cool += hot ? 0 : 1;
-      infeasible += evaluation.feasible() ? 0 : 1;
-      cool_infeasible += !hot && !evaluation.feasible() ? 1 : 0;
-    }
-  }
-  if (small == 0) throw hindsight::Error(hindsight::ErrorKind::no_feasible, "no design drawn is as small");
+  constexpr std::uint64_t kDesigns = 20'000;
+  const ReasonCounts counts = count_reasons(hindsight::space::load_space(space_name), load_technology(technology_name),
+                                            area_mm2, hindsight::workload::load_networks(workloads), kDesigns);
   Table table;
   table.add_column("reason", Align::left);
   table.add_column("share of designs x applications", Align::right);
-  const auto share = [](std::uint64_t count, std::uint64_t of) {
-    return of == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(count) / static_cast<double>(of));
-  };
-  for (const auto& [reason, count] : counts) table.add_row({reason, share(count, pairs)});
-  table.add_row({"any: infeasible", share(infeasible, pairs)});
-  table.add_row({"infeasible, of those that are cool enough", share(cool_infeasible, cool)});
+  table.add_column("of those that are cool enough", Align::right);
+  const auto percent = [](double frac) { return fmt::format("{:.1f} %", 100.0 * frac); };
+  std::map<std::string, Reason> by_name;
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    const auto reason = static_cast<Reason>(i);
+    if (counts.within_area.frac_with(reason) > 0) by_name.emplace(code(reason), reason);
+  }
+  for (const auto& [name, reason] : by_name) {
+    table.add_row({name, percent(counts.within_area.frac_with(reason)),
+                   reason == Reason::cooling ? "" : percent(counts.within_watts.frac_with(reason))});
+  }
+  table.add_row({"any: infeasible", percent(counts.within_area.infeasible_frac()),
+                 percent(counts.within_watts.infeasible_frac())});
   fmt::print("{}\n", table.markdown());
 }
 

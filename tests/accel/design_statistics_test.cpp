@@ -1,5 +1,5 @@
-/// Do uniform random designs of the edge space behave as a real design flow's: mostly infeasible, for several reasons
-/// that no single parameter decides, and ranked differently by different applications?
+/// Do uniform random designs behave as a real design flow's: often infeasible, for several reasons; with version 1 in
+/// the edge space, for reasons that no single parameter decides, and ranked differently by different applications?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/reason_counts.h"
+#include "hindsight/core/error.h"
 #include "hindsight/space/sampling.h"
 #include "hindsight/workload/network.h"
 
@@ -229,13 +231,84 @@ void expect_applications_rank_differently() {
   EXPECT_GE(2 * differ, pairs) << "seed " << kSeed;
 }
 
-/// One test, because every test runs in a process of its own and would draw the samples again.
+/// Of version 1. One test, because every test runs in a process of its own and would draw the samples again.
 TEST(RandomDesigns, BehaveAsInARealDesignFlow) {
   expect_mostly_infeasible_for_several_reasons();
   expect_only_the_reticle_never_refuses();
   expect_no_parameter_alone_decides_a_reason();
   expect_latencies_span_twentyfold();
   expect_applications_rank_differently();
+}
+
+/// What docs/silicon.md studies: the edge space within PRIME's 27 mm2 and the watts of a passive chip, the datacenter
+/// space within one exposure field and the watts of air.
+struct Budget {
+  const char* space;
+  const char* technology;
+  double area_mm2;
+  const char* networks;
+  double most_infeasible_frac;
+};
+class Budgets : public testing::TestWithParam<Budget> {};
+INSTANTIATE_TEST_SUITE_P(RandomDesigns, Budgets,
+                         testing::Values(Budget{"edge", "22nm-silicon", 27, "prime9", 0.47},
+                                         Budget{"datacenter", "7nm-silicon@air", 858, "datacenter", 0.51}),
+                         [](const auto& budget) { return std::string(budget.param.space); });
+
+/// Asked of version 2: at least four physical reasons take 2 % or more each, and of the designs within area and watts
+/// at least 40 % are infeasible. Version 1 had 70 to 90 % by two rules that no silicon knows, NoC timing and its own
+/// power density; without them the reasons left are physical and the share is lower. Reached are 43 % in the edge space
+/// and 47 % in the datacenter's, where DRAM holds all parameters of a network (docs/silicon.md). 3,000 designs scatter
+/// by about 1.5 %, which the upper bounds leave more than twice.
+TEST_P(Budgets, RefuseManyDesignsForSeveralReasons) {
+  const Budget& budget = GetParam();
+  constexpr std::uint64_t kDesigns = 3000;
+  const Technology technology = load_technology(budget.technology);
+  const std::vector<workload::Network> networks = workload::load_networks(budget.networks);
+  const ReasonCounts counts =
+      count_reasons(space::load_space(budget.space), technology, budget.area_mm2, networks, kDesigns);
+  EXPECT_EQ(counts.designs, kDesigns);
+  EXPECT_EQ(counts.within_area.all, kDesigns * networks.size());
+  std::string frequent;
+  std::size_t reasons = 0;
+  for (std::size_t r = 0; r < kReasonCount; ++r) {
+    const auto reason = static_cast<Reason>(r);
+    EXPECT_TRUE(has_reason(technology, reason) || counts.within_area.frac_with(reason) == 0) << code(reason);
+    if (counts.within_area.frac_with(reason) < 0.02) continue;
+    ++reasons;
+    frequent += std::string(code(reason)) + " ";
+  }
+  EXPECT_GE(reasons, 4U) << frequent;
+  EXPECT_GE(counts.within_watts.infeasible_frac(), 0.40);
+  EXPECT_LE(counts.within_watts.infeasible_frac(), budget.most_infeasible_frac);
+}
+
+TEST(ReasonCounts, PairsAreThoseOfTheirEvaluations) {
+  const space::DesignSpace space = space::load_space("edge");
+  const Technology technology = load_technology("22nm-silicon");
+  const std::vector<workload::Network> networks = workload::load_networks("mobilenet_v2,m4");
+  const ReasonCounts counts = count_reasons(space, technology, 27, networks, 200);
+  const ReasonCounts::Pairs &within_area = counts.within_area, &within_watts = counts.within_watts;
+  // A pair is within the watts or refused for them; one without another reason is infeasible for nothing.
+  EXPECT_EQ(within_area.all, 400U);
+  EXPECT_EQ(within_watts.all + within_area.with[static_cast<std::size_t>(Reason::cooling)], within_area.all);
+  EXPECT_EQ(within_watts.frac_with(Reason::cooling), 0);
+  EXPECT_EQ(within_area.infeasible - within_watts.infeasible, within_area.all - within_watts.all);
+  std::uint64_t most = 0, sum = 0;
+  for (const std::uint64_t count : within_watts.with) {
+    most = std::max(most, count);
+    sum += count;
+  }
+  EXPECT_LE(most, within_watts.infeasible);
+  EXPECT_GE(sum, within_watts.infeasible);
+  EXPECT_GT(most, 0U);
+  try {
+    (void)count_reasons(space::load_space("tiny"), technology, 1e-3, networks, 1);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
+    EXPECT_NE(std::string(error.what()).find("0.001 mm2"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace
