@@ -220,7 +220,7 @@ TEST_F(Datacenter, WorkBehindALayerTakesTheOperationsOfItsOutputs) {
   const Metrics alone = metrics_of(config, one_layer(product));
   const double lanes = 16 * 32, outputs = 1024.0 * 1024;
   // The port: 16 PEs with 32 banks of 16 bytes move outputs in and out, and operands of other layers in.
-  const double port = 16 * pe_memory_bytes_per_cycle(config.pe_memory_bytes);
+  const double port = 16 * pe_memory_bytes_per_cycle(config);
   for (const auto& [after, ops, others] : {std::tuple("add", 1.0, 1.0),
                                            {"norm", 6.0, 0.0},
                                            {"activation", 4.0, 0.0},
@@ -245,7 +245,7 @@ TEST_F(Datacenter, ManyLanesWaitForTheMemorysPort) {
   const std::string product = "type: fully_connected, rows: 1024, reduction: 1024, columns: 1024";
   AcceleratorConfig config = middle();
   config.vector_lanes = 1024;
-  const double outputs = 1024.0 * 1024, port = 16 * pe_memory_bytes_per_cycle(config.pe_memory_bytes);
+  const double outputs = 1024.0 * 1024, port = 16 * pe_memory_bytes_per_cycle(config);
   ASSERT_GT(3 * outputs / port, outputs / (16 * 1024)) << "the port is what an addition waits for";
   const double cycles = metrics_of(config, one_layer(product + ", after: [add]")).latency_cycles -
                         metrics_of(config, one_layer(product)).latency_cycles;

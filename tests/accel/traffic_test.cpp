@@ -232,11 +232,22 @@ TEST(PeMemoryLoad, DepthwiseLineBufferReusesOverlap) {
 }
 
 TEST(PeMemoryPort, GrowsWithBanksUpToTheCrossbar) {
-  EXPECT_EQ(pe_memory_bytes_per_cycle(1024), 16);       // one bank at least
-  EXPECT_EQ(pe_memory_bytes_per_cycle(65536), 16);      // one bank
-  EXPECT_EQ(pe_memory_bytes_per_cycle(262144), 64);     // four
-  EXPECT_EQ(pe_memory_bytes_per_cycle(2097152), 512);   // 32
-  EXPECT_EQ(pe_memory_bytes_per_cycle(16777216), 512);  // 256 banks, 32 reached
+  AcceleratorConfig config;
+  const auto bytes_per_cycle = [&](double pe_memory_bytes) {
+    config.pe_memory_bytes = pe_memory_bytes;
+    return pe_memory_bytes_per_cycle(config);
+  };
+  EXPECT_EQ(bytes_per_cycle(1024), 16);       // one bank at least
+  EXPECT_EQ(bytes_per_cycle(65536), 16);      // one bank
+  EXPECT_EQ(bytes_per_cycle(262144), 64);     // four
+  EXPECT_EQ(bytes_per_cycle(2097152), 512);   // 32
+  EXPECT_EQ(bytes_per_cycle(16777216), 512);  // 256 banks, 32 reached
+  config.pe_memory_bank_port_bytes = 8;
+  EXPECT_EQ(bytes_per_cycle(262144), 32);
+  config.pe_memory_bank_bytes = 32768;
+  EXPECT_EQ(bytes_per_cycle(262144), 64);  // eight
+  config.pe_memory_most_banks = 4;
+  EXPECT_EQ(bytes_per_cycle(262144), 32);
 }
 
 TEST(TrafficSums, AddScaledScalesEveryField) {

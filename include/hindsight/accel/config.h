@@ -104,6 +104,10 @@ struct AcceleratorConfig {
   double working_frac = 0.25, core_working_frac = 0.25;
   double core_memory_port_bytes = kCoreMemoryPortBytes;  ///< per cycle
   double noc_link_bytes = kNocLinkBytesPerCycle;         ///< per cycle
+  // Ports of every PE memory:
+  double pe_memory_bank_bytes = kPeMemoryBankBytes;           ///< that one port serves
+  double pe_memory_bank_port_bytes = kPeMemoryBankPortBytes;  ///< per cycle
+  double pe_memory_most_banks = kPeMemoryMaxBanks;            ///< in one cycle
   // Of reference chips alone, version 2 of the model:
   double engines_per_pe = 1;      ///< sequencers with their DMA and post-processing; none: a processor does their work
   double processors_per_pe = 0;   ///< scalar ones, with their caches; busy in peak power, idle in that of a network

@@ -199,14 +199,14 @@ struct PeMemoryLoad {
 }
 
 /// Bytes per cycle that one PE memory moves: one port per bank, as many banks as the crossbar reaches.
-[[nodiscard]] constexpr double pe_memory_bytes_per_cycle(double pe_memory_bytes) {
-  const double most_banks = kPeMemoryMaxBanks;  // a local copy: std::clamp takes its address
-  const double banks = std::clamp(pe_memory_bytes / kPeMemoryBankBytes, 1.0, most_banks);
-  return banks * kPeMemoryBankPortBytes;
+[[nodiscard]] constexpr double pe_memory_bytes_per_cycle(const AcceleratorConfig& config) {
+  const double banks =
+      std::clamp(config.pe_memory_bytes / config.pe_memory_bank_bytes, 1.0, config.pe_memory_most_banks);
+  return banks * config.pe_memory_bank_port_bytes;
 }
 /// The same in operands.
 [[nodiscard]] constexpr double pe_port_operands(const AcceleratorConfig& config) {
-  return pe_memory_bytes_per_cycle(config.pe_memory_bytes) / config.operand_bytes();
+  return pe_memory_bytes_per_cycle(config) / config.operand_bytes();
 }
 
 }  // namespace hindsight::accel

@@ -255,7 +255,7 @@ struct SaturatedMemory {
   return {.pe_memory_bytes =
               std::max({input_bytes / per_byte.input_tile_bytes, layer.m * layer.n / per_byte.output_tile_bytes,
                         layer.m * layer.n * kAccumulatorBytes / per_byte.partial_sum_bytes,
-                        kPeMemoryBankBytes * kPeMemoryMaxBanks}),
+                        config.pe_memory_bank_bytes * config.pe_memory_most_banks}),
           .core_memory_bytes = layer.k * (layer.n + lanes) / per_byte.weight_tile_bytes,
           .activation_memory_entries = 2.0 * config.cores_per_pe * lanes * (layer.m + 1.0),
           .parameter_memory_entries = config.rules.constants_in_halves ? 2.0 * layer.n : 0.0};
