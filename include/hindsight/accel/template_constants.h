@@ -4,9 +4,12 @@
 /// publish the parameters and their ranges but not these widths, so most are [chosen], with the reason.
 #pragma once
 
+#include "hindsight/workload/vector_work.h"
+
 namespace hindsight::accel {
 
-/// [chosen] One partial sum: a sum of int8 products up to depth 2^17 fits in int32.
+/// [paper: tpu-2017] One partial sum: its accumulators have 32 bits, in which sums of int8 products up to depth 2^17
+/// fit.
 inline constexpr double kAccumulatorBytes = 4;
 /// [chosen] One entry of the parameter memory: int32 bias, then int32 requantisation multiplier with its
 /// shift packed in (gemmlowp-style per-output-channel constants).
@@ -59,7 +62,7 @@ inline constexpr double kNocBusesPerPe = 2;
 
 /// Bits of one operand at int8 and fp8.
 inline constexpr double kOperandBits = 8;
-/// [chosen] Bits of a lane's accumulator register: one int32 partial sum.
+/// [paper: tpu-2017] Bits of a lane's accumulator register: one int32 partial sum.
 inline constexpr double kAccumulatorBits = 32;
 /// Pipeline register bits of one core. [chosen] Every lane holds its own weights (one operand per MAC) and one
 /// accumulator; activations are registered once per core, because all lanes of a core share them.
@@ -82,8 +85,9 @@ inline constexpr double kProcessorMacs = 25 / 0.04454;
 // a table with interpolation gives it.
 /// [chosen] Softmax: largest, difference, exponential, sum, product.
 inline constexpr double kSoftmaxOps = 5;
-/// [chosen] Normalisation of a sum: residual, mean, difference, square, variance, scale, shift.
-inline constexpr double kNormalisationOps = 7;
+/// [paper: transformer-2017] A residual and the normalisation of the sum, counted as networks state them.
+inline constexpr double kNormalisationOps =
+    workload::vector_cost(workload::VectorWork::add).ops + workload::vector_cost(workload::VectorWork::norm).ops;
 /// [paper: transformer-2017] Normalisations per attention: of it, and of the feed-forward layers behind it.
 inline constexpr double kNormalisationsPerAttention = 2;
 /// [chosen] Share of the shared memory that keeps weights; the rest keeps activations.
