@@ -1,7 +1,7 @@
 /// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then each family's mean, the
 /// constants of power as the fitted figures give them, and the chips that are left out: `silicon [FILE.yaml]`. The
 /// share of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`.
-/// What a factor of two of each constant without a source does: `silicon --sensitivity`.
+/// What half and twice of each constant without a source do: `silicon --sensitivity`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/accel/chosen_constants.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/reason_counts.h"
 #include "hindsight/accel/silicon_chips.h"
@@ -144,44 +145,49 @@ void print_reasons(const std::string& space_name, const std::string& technology_
   fmt::print("{}\n", table.markdown());
 }
 
-/// A constant of the technology files that is [chosen], and where it matters.
-struct ChosenConstant {
-  const char* name;
-  const char* technology;
-  const char* space;
-  const char* workload;
-  void (*scale)(Technology& technology, double factor);
+/// Results of a design; nothing where it is infeasible.
+struct Results {
+  double area_mm2 = 0, latency_s = 0, energy_j = 0;
 };
-CoolingClass& class_of(Technology& technology, Cooling cooling) {
-  return technology.cooling[static_cast<std::size_t>(cooling) - 1];
-}
-constexpr ChosenConstant kChosen[] = {
-    {"noc_router_um2_per_bit", "7nm-silicon@card", "edge", "mobilenet_v2",
-     [](Technology& technology, double factor) { technology.noc_router_um2_per_bit *= factor; }},
-    {"noc_router_um2_per_bit", "7nm-silicon@air", "datacenter", "resnet50@64",
-     [](Technology& technology, double factor) { technology.noc_router_um2_per_bit *= factor; }},
-    {"cooling.phone.most_w", "7nm-silicon@phone", "edge", "mobilenet_v2",
-     [](Technology& technology, double factor) { class_of(technology, Cooling::phone).most_w *= factor; }},
-    {"cooling.phone.w_per_mm2", "7nm-silicon@phone", "edge", "mobilenet_v2",
-     [](Technology& technology, double factor) { class_of(technology, Cooling::phone).w_per_mm2 *= factor; }},
-    {"cooling.air.most_w", "7nm-silicon@air", "datacenter", "resnet50@64",
-     [](Technology& technology, double factor) { class_of(technology, Cooling::air).most_w *= factor; }},
+using ManyResults = std::vector<std::optional<Results>>;
+
+/// The designs and the network that some constants are asked of, and what they are as the model is.
+struct Asked {
+  Technology technology;
+  hindsight::workload::Network network;
+  std::vector<AcceleratorConfig> configs;
+  ManyResults before;
 };
 
-/// Area and latency of designs; nothing where one is infeasible.
-struct Costs {
-  double area_mm2 = 0, latency_s = 0;
-};
-std::vector<std::optional<Costs>> costs_of(const std::vector<AcceleratorConfig>& configs, const Technology& technology,
-                                           const hindsight::workload::Network& network) {
-  std::vector<std::optional<Costs>> costs;
-  for (const AcceleratorConfig& config : configs) {
-    const Evaluation evaluation = evaluate(chip_facts(config, technology), network.gemms(), Depth::stop_at_hardware);
-    costs.push_back(evaluation.feasible()
-                        ? std::optional(Costs{evaluation.area.total_mm2(), evaluation.metrics->latency_s})
-                        : std::nullopt);
+ManyResults results_of(const Asked& asked, const ChosenConstant& constant, double factor) {
+  ManyResults results;
+  for (const AcceleratorConfig& config : asked.configs) {
+    const Evaluation evaluation = evaluate_scaled(constant, factor, config, asked.technology, asked.network);
+    results.push_back(evaluation.feasible()
+                          ? std::optional(Results{evaluation.area.total_mm2(), evaluation.metrics->latency_s,
+                                                  evaluation.metrics->energy_j})
+                          : std::nullopt);
   }
-  return costs;
+  return results;
+}
+
+Asked ask(const ChosenConstant& constant) {
+  constexpr std::size_t kDesigns = 4'000;
+  constexpr std::uint64_t kSeed = 14;
+  const auto space = hindsight::space::load_space(std::string(constant.space));
+  const ConfigBinding binding(space);
+  Asked asked{.technology = load_technology(std::string(constant.technology)),
+              .network = hindsight::workload::load_network(std::string(constant.workload)),
+              .configs = {},
+              .before = {}};
+  const hindsight::RandomStream stream(kSeed, "sensitivity");
+  for (std::uint64_t i = 0; asked.configs.size() < kDesigns; ++i) {
+    const hindsight::space::Design design = space.design(stream.below(i, *space.size()));
+    if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
+    asked.configs.push_back(binding.bind(space, design));
+  }
+  asked.before = results_of(asked, ChosenConstant{}, 1);
+  return asked;
 }
 
 double median(std::vector<double> values) {
@@ -189,62 +195,71 @@ double median(std::vector<double> values) {
   return values.empty() ? 1.0 : values[values.size() / 2];
 }
 
-/// Kendall's tau of latency x area over the designs that are feasible both ways, medians of the ratios, and how many
-/// more are feasible.
-void add_sensitivity(Table& table, const ChosenConstant& chosen, double factor,
-                     const std::vector<AcceleratorConfig>& configs, const hindsight::workload::Network& network) {
-  Technology technology = load_technology(chosen.technology);
-  const auto before = costs_of(configs, technology, network);
-  chosen.scale(technology, factor);
-  const auto after = costs_of(configs, technology, network);
-  std::vector<double> areas, latencies, values_before, values_after;
+/// Of latency x area, over designs that are feasible both ways.
+double kendall_tau(const std::vector<double>& before, const std::vector<double>& after) {
+  double agree = 0, pairs = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double product = (before[i] - before[j]) * (after[i] - after[j]);
+      agree += product > 0 ? 1 : product < 0 ? -1 : 0;
+      ++pairs;
+    }
+  }
+  return pairs > 0 ? agree / pairs : 1.0;
+}
+
+/// What a factor does: medians of the ratios, ranks, and how many more are feasible.
+struct Change {
+  double area = 1, latency = 1, energy = 1, tau = 1, feasible = 1;
+};
+Change change_of(const ManyResults& before, const ManyResults& after) {
+  std::vector<double> areas, latencies, energies, values_before, values_after;
   double feasible_before = 0, feasible_after = 0;
-  for (std::size_t i = 0; i < configs.size(); ++i) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
     feasible_before += before[i] ? 1 : 0;
     feasible_after += after[i] ? 1 : 0;
     if (!before[i] || !after[i]) continue;
     areas.push_back(after[i]->area_mm2 / before[i]->area_mm2);
     latencies.push_back(after[i]->latency_s / before[i]->latency_s);
+    energies.push_back(after[i]->energy_j / before[i]->energy_j);
     values_before.push_back(before[i]->area_mm2 * before[i]->latency_s);
     values_after.push_back(after[i]->area_mm2 * after[i]->latency_s);
   }
-  double agree = 0, pairs = 0;
-  for (std::size_t i = 0; i < values_before.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const double product = (values_before[i] - values_before[j]) * (values_after[i] - values_after[j]);
-      agree += product > 0 ? 1 : product < 0 ? -1 : 0;
-      ++pairs;
-    }
-  }
-  table.add_row({chosen.name, fmt::format("{}, {}", chosen.space, chosen.technology), fmt::format("x{:g}", factor),
-                 fmt::format("x{:.3f}", median(areas)), fmt::format("x{:.3f}", median(latencies)),
-                 fmt::format("{:.3f}", pairs > 0 ? agree / pairs : 1.0),
-                 fmt::format("x{:.2f}", feasible_before > 0 ? feasible_after / feasible_before : 1.0)});
+  return {.area = median(areas),
+          .latency = median(latencies),
+          .energy = median(energies),
+          .tau = kendall_tau(values_before, values_after),
+          .feasible = feasible_before > 0 ? feasible_after / feasible_before : 1.0};
 }
 
+/// The constants with what half and twice of each do, then those that are not asked.
 void print_sensitivity() {
-  constexpr std::size_t kDesigns = 4'000;
-  constexpr std::uint64_t kSeed = 14;
   Table table;
   table.add_column("constant", Align::left);
   table.add_column("of designs of", Align::left);
-  for (const char* const name : {"factor", "area", "latency", "tau of latency x area", "feasible designs"}) {
+  for (const char* const name : {"area", "latency", "energy", "tau of latency x area", "feasible designs"}) {
     table.add_column(name, Align::right);
   }
-  for (const ChosenConstant& chosen : kChosen) {
-    const auto space = hindsight::space::load_space(chosen.space);
-    const ConfigBinding binding(space);
-    const auto network = hindsight::workload::load_network(chosen.workload);
-    const hindsight::RandomStream stream(kSeed, "sensitivity");
-    std::vector<AcceleratorConfig> configs;
-    for (std::uint64_t i = 0; configs.size() < kDesigns; ++i) {
-      const hindsight::space::Design design = space.design(stream.below(i, *space.size()));
-      if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
-      configs.push_back(binding.bind(space, design));
-    }
-    for (const double factor : {0.5, 2.0}) add_sensitivity(table, chosen, factor, configs, network);
+  std::map<std::string, Asked> known;
+  for (const ChosenConstant& constant : chosen_constants()) {
+    const std::string key = fmt::format("{} {} {}", constant.space, constant.technology, constant.workload);
+    if (known.find(key) == known.end()) known.emplace(key, ask(constant));
+    const Asked& asked = known.at(key);
+    const Change half = change_of(asked.before, results_of(asked, constant, 0.5));
+    const Change twice = change_of(asked.before, results_of(asked, constant, 2));
+    const auto ratios = [](double first, double second) { return fmt::format("x{:.3f}, x{:.3f}", first, second); };
+    table.add_row({std::string(constant.name), fmt::format("{}, {}", constant.space, constant.technology),
+                   ratios(half.area, twice.area), ratios(half.latency, twice.latency),
+                   ratios(half.energy, twice.energy), fmt::format("{:.3f}, {:.3f}", half.tau, twice.tau),
+                   fmt::format("x{:.2f}, x{:.2f}", half.feasible, twice.feasible)});
   }
   fmt::print("{}\n", table.markdown());
+  Table unasked;
+  for (const char* const name : {"not asked", "why"}) unasked.add_column(name, Align::left);
+  for (const UnaskedConstant& constant : unasked_constants()) {
+    unasked.add_row({std::string(constant.name), std::string(constant.reason)});
+  }
+  fmt::print("{}\n", unasked.markdown());
 }
 
 }  // namespace
