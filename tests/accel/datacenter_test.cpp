@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "hindsight/accel/bounds.h"
 #include "hindsight/accel/dram.h"
@@ -85,35 +88,42 @@ TEST_F(Datacenter, WiderOperandsMoveTwiceTheBytesAndTakeMoreEnergyAndArea) {
   EXPECT_LT(int8_chip.peak_power_w, bf16_chip.peak_power_w);
 }
 
+/// The mapper chooses anew for every design. `macs_per_lane` is left out: a tile of the core memory may hold fewer
+/// lanes of more products (fixed_mapping_test.cpp). The hardware's checks, which more lanes may fail, are not asked.
 TEST_F(Datacenter, MoreOfAnythingIsNeverSlowerAndNeverReadsMoreFromDram) {
   const space::DesignSpace space = space::load_space("datacenter");
   const ConfigBinding binding(space);
   const std::vector<workload::Network> networks = workload::load_networks("bert_base@8,resnet50,llama3_8b_decode");
-  std::size_t compared = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  const auto compiled = [&](const AcceleratorConfig& config, const workload::Network& network) {
+    return evaluate(unchecked_chip_facts(config, technology_), network, Depth::all_checks);
+  };
+  std::map<std::string, std::size_t> compared;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const RandomStream random(seed, "datacenter designs");
     std::vector<std::uint16_t> levels;
     for (std::size_t p = 0; p < space.parameters().size(); ++p) {
       levels.push_back(static_cast<std::uint16_t>(random.below(p, space.parameters()[p].level_count())));
     }
-    for (const char* const name : {"shared_memory_bytes", "vector_lanes", "dram_devices"}) {
-      std::vector<std::uint16_t> more = levels;
-      const std::size_t p = space.index_of(name);
-      if (++more[p] >= space.parameters()[p].level_count()) continue;
-      const AcceleratorConfig less_config = binding.bind(space, {levels}), more_config = binding.bind(space, {more});
-      for (const workload::Network& network : networks) {
-        const NetworkCost less = network_cost(chip_facts(less_config, technology_), network.gemms(), {});
-        const NetworkCost with_more = network_cost(chip_facts(more_config, technology_), network.gemms(), {});
-        if (less.violations.count > 0) continue;
-        ASSERT_EQ(with_more.violations.count, 0U) << name << ", design " << seed << ", " << network.name();
-        ASSERT_LE(with_more.totals.latency_s, less.totals.latency_s * (1 + kRounding))
-            << name << ", design " << seed << ", " << network.name();
-        ASSERT_LE(with_more.totals.traffic.dram_bytes(), less.totals.traffic.dram_bytes() * (1 + kRounding));
-        ++compared;
+    for (const workload::Network& network : networks) {
+      const Evaluation less = compiled(binding.bind(space, {levels}), network);
+      if (!less.feasible()) continue;
+      for (const char* const name : {"shared_memory_bytes", "pe_memory_bytes", "core_memory_bytes",
+                                     "activation_memory_entries", "parameter_memory_entries", "vector_lanes",
+                                     "compute_lanes", "clock_mhz", "noc_link_bytes", "dram_devices"}) {
+        std::vector<std::uint16_t> more = levels;
+        const std::size_t p = space.index_of(name);
+        if (++more[p] >= space.parameters()[p].level_count()) continue;
+        const Evaluation with_more = compiled(binding.bind(space, {more}), network);
+        SCOPED_TRACE(fmt::format("{}, design {}, {}", name, seed, network.name()));
+        ASSERT_TRUE(with_more.feasible());
+        ASSERT_LE(with_more.metrics->latency_s, less.metrics->latency_s * (1 + kRounding));
+        ASSERT_LE(with_more.metrics->traffic.dram_bytes(), less.metrics->traffic.dram_bytes() * (1 + kRounding));
+        ++compared[name];
       }
     }
   }
-  EXPECT_GT(compared, 300U);
+  EXPECT_EQ(compared.size(), 10U);
+  for (const auto& [name, count] : compared) EXPECT_GE(count, 50U) << name;
 }
 
 TEST_F(Datacenter, ASharedMemoryKeepsWeightsThatCoresCannot) {
