@@ -42,8 +42,8 @@ double pe_array_peak_w(const AcceleratorConfig& config, const ChipFacts& memorie
   const double lane_pj = config.macs_per_lane * event.mac_pj + event.lane_register_pj;
   const double core_pj = config.compute_lanes * (lane_pj + accumulator_pj) +
                          config.core_memory_port_bytes * memories.core_memory.read_pj_per_byte;
-  const double activation_bytes = std::min(pe_memory_bytes_per_cycle(config),
-                                           config.cores_per_pe * config.macs_per_lane * config.operand_bytes());
+  const double activation_bytes =
+      std::min(pe_memory_bytes_per_cycle(config), config.cores_per_pe * config.macs_per_lane * config.operand_bytes());
   const double pe_memory_pj = activation_bytes * memories.pe_memory.read_pj_per_byte +
                               config.noc_link_bytes * memories.pe_memory.write_pj_per_byte;
   const double pe_pj = config.cores_per_pe * core_pj + pe_memory_pj + config.vector_lanes * event.vector_op_pj +
