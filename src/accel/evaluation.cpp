@@ -44,7 +44,7 @@ constexpr std::array<ReasonText, kReasonCount> kReasons{{
      "the chip's peak power is {value} W, its cooling class removes {limit} W"},
     {"clock", "clock_mhz", Passing::at_most, "the clock is {value} MHz, the node reaches {limit} MHz"},
     {"dram_capacity", "stored_bytes", Passing::at_least,
-     "weights, keys and values are {value} bytes, the DRAM holds {limit}"},
+     "parameters, keys and values are {value} bytes, the DRAM holds {limit}"},
 }};
 
 /// Where a layer has half of the memory; {half}: of the quantity.

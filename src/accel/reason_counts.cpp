@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/space/rules.h"
@@ -33,9 +35,14 @@ ReasonCounts count_reasons(const space::DesignSpace& space, const Technology& te
   const std::uint64_t most_draws = kMostDrawsPerDesign * designs;
   const ConfigBinding binding(space);
   const RandomStream stream(kSeed, "reasons");
+  const std::optional<std::uint64_t> size = space.size();
+  if (!size) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' has more designs than can be numbered. Bound its parameters", space.name()));
+  }
   ReasonCounts counts;
   for (std::uint64_t i = 0; counts.designs < designs && i < most_draws; ++i) {
-    const space::Design design = space.design(stream.below(i, *space.size()));
+    const space::Design design = space.design(stream.below(i, *size));
     if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
     const ChipFacts chip = chip_facts(binding.bind(space, design), technology, Remedies::left_out);
     if (chip.area.total_mm2() > area_mm2) continue;

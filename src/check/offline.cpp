@@ -257,6 +257,7 @@ class Study {
     if (as_committed(method, options_)) {
       propose.portfolio = optimize::Portfolio::alike;
       propose.trust_log = false;
+      propose.bars_infeasible = false;
       propose.search.kind = optimize::SearchKind::evolutionary;
     }
     propose.search.evaluations = options_.evaluations;

@@ -102,7 +102,9 @@ std::string verdict_line(const NetworkComparison& comparison) {
   const GpuRuns* const in_time = strongest_in_time(comparison);
   const bool same = in_time == &strongest && in_time->at_equal_latency->batch == strongest.saturated.batch;
   std::string between;
-  if (in_time == nullptr) {
+  if (in_time == nullptr && alike(ours.latency_s, closest.single.latency_s)) {
+    between.clear();  // the closest is as fast, as far as anybody can tell
+  } else if (in_time == nullptr) {
     between = "; no GPU here is as fast at that batch";
   } else if (!same) {
     between =

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -125,23 +126,23 @@ std::vector<std::int32_t> contexts_of(const dataset::Dataset& data, const std::v
 }
 
 std::optional<Constraint> not_proposed(const ProposeOptions& options, bool by_facts) {
-  std::unordered_set<Levels> designs;
+  const auto designs = std::make_shared<std::unordered_set<Levels>>();  // problems are copied, what they keep is not
   if (options.only_new) {
     for (Eigen::Index row = 0; row < options.logged->levels.rows(); ++row) {
-      designs.insert(levels_at(options.logged->levels, row));
+      designs->insert(levels_at(options.logged->levels, row));
     }
   } else if (by_facts && options.logged != nullptr) {
-    add_infeasible(options, designs);
+    add_infeasible(options, *designs);
   }
-  for (const space::Design& design : options.never) designs.emplace(design.levels.begin(), design.levels.end());
-  if (designs.empty() && !options.only_new) return std::nullopt;
+  for (const space::Design& design : options.never) designs->emplace(design.levels.begin(), design.levels.end());
+  if (designs->empty() && !options.only_new) return std::nullopt;
   return Constraint{.name = "logged_before",
                     .limit = 0,
                     .value =
-                        [designs = std::move(designs)](const LevelMatrix& levels) {
+                        [designs](const LevelMatrix& levels) {
                           Eigen::VectorXd logged_before(levels.rows());
                           for (Eigen::Index i = 0; i < levels.rows(); ++i) {
-                            logged_before[i] = designs.contains(levels_at(levels, i)) ? 1 : 0;
+                            logged_before[i] = designs->contains(levels_at(levels, i)) ? 1 : 0;
                           }
                           return logged_before;
                         },

@@ -52,7 +52,7 @@ struct SpreadQuestion {
   std::size_t diversity = 0;      ///< smallest Hamming distance between two
   double unit = 1;                ///< what a score grows by where the objective grows by a factor of e
   std::uint64_t evaluations = 0;  ///< of the whole search; those below take shares of it
-  /// Best first, the designs of these levels that so many evaluations find.
+  /// Best first, the designs of these levels that so many evaluations find, or a whole population where that is more.
   std::function<std::vector<Candidate>(const AllowedLevels&, std::uint64_t evaluations)> best_among;
   /// Score of the best design of these levels that is known (logged); nothing where none is.
   std::function<std::optional<double>(const AllowedLevels&)> best_logged;

@@ -110,8 +110,10 @@ class Proposer {
       known_ = problem_;
     }
     // An exact search proves what the model says, and a front has facts of its own.
-    const bool by_facts = !proves_ && options.front.empty();
-    if (auto barred = not_proposed(options, by_facts)) problem_.constraints.push_back(std::move(*barred));
+    const bool by_facts = !proves_ && options.front.empty() && options.bars_infeasible;
+    auto barred = not_proposed(options, by_facts);
+    bars_ = barred.has_value();
+    if (barred) problem_.constraints.push_back(std::move(*barred));
   }
 
   ProposeResult run() {
@@ -301,7 +303,12 @@ class Proposer {
 
   /// With the others ignored: whether the search met any design that is not logged.
   void require_new_left(const Solution& solution) const {
-    if (!excludes() || solution.smallest_constraint_value.at(options_.constraints.size()) <= 0) return;
+    if (!bars_ || solution.smallest_constraint_value.at(options_.constraints.size()) <= 0) return;
+    if (!excludes()) {
+      throw Error(ErrorKind::no_feasible,
+                  fmt::format("the log knows every design that was tried ({}) to be infeasible. Allow more values?",
+                              with_commas(solution.evaluations)));
+    }
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no new design is left: the log has all {} that were tried. Allow more values, or propose "
                             "logged designs too?",
@@ -652,6 +659,7 @@ class Proposer {
   const ProposeOptions& options_;
   SearchOptions search_;
   std::shared_ptr<const Forecast> forecast_;
+  bool bars_ = false;                  ///< a limit bars designs that the log or the user rules out
   Forecast::Question question_;        ///< without the threshold of p_feasible
   Problem problem_;                    ///< the question without the threshold of p_feasible
   Problem problem_used_;               ///< with it

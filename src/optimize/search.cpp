@@ -190,9 +190,8 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
                        remedy.empty() ? "Relax several, or allow more values?" : remedy);
   }
   if (can_be.empty()) {
-    return fmt::format(
-        "no new design found meets all limits, only known ones ({} tried). Allow more values, or known designs too?",
-        with_commas(solution.evaluations));
+    return fmt::format("no new design found meets all limits, only known ones ({} tried). Allow more values?",
+                       with_commas(solution.evaluations));
   }
   return fmt::format(
       "every limit can be met, but no design found meets all together ({} tried). With the others kept, one meets {}. "

@@ -45,6 +45,7 @@ struct Doubts {
     if (check::counts_products_alone(network)) products_alone.insert(network.network);
     if (network.more_experts) more_experts.insert(network.network);
     if (network.accelerator) {
+      outside = true;
       basis = network.accelerator->basis;
       for (const std::string& reason : network.accelerator->reasons_there) refused_there.insert(reason);
     }
@@ -56,7 +57,8 @@ struct Doubts {
     if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
     if (gpu.memory_bound_batch) full.insert(gpu.gpu);
     equal_latency = equal_latency || gpu.at_equal_latency.has_value();
-    for (const check::BatchRun* run : {&gpu.single, &gpu.saturated}) {
+    const check::BatchRun* equal = gpu.at_equal_latency ? &*gpu.at_equal_latency : &gpu.single;
+    for (const check::BatchRun* run : {&gpu.single, &gpu.saturated, equal}) {
       outside = outside || !run->validated || !run->energy_validated;
       other_frac = std::max(other_frac, run->other_frac);
     }

@@ -243,13 +243,9 @@ struct Together {
   }
 };
 
-/// Cells of one study that have the same settings_hash: those of one method, and those of PRIME's paper, which share a
-/// recipe, together; empty where nothing is learnt.
+/// Cells of one study that have the same settings_hash: those of one method; empty where nothing is learnt.
 std::string settings_group(const Json& cell) {
-  if (cell.at("settings_hash").get<std::string>().empty()) return "";
-  const std::string method = cell.at("method").get<std::string>();
-  const bool of_paper = method == "prime" || method == "coms" || method == "supervised";
-  return of_paper ? "prime" : method;
+  return cell.at("settings_hash").get<std::string>().empty() ? "" : cell.at("method").get<std::string>();
 }
 
 }  // namespace

@@ -68,8 +68,7 @@ struct StudyContext {
 [[nodiscard]] bool known_infeasible(const StoredProposal& proposal);
 /// Of the newest run that proposed: the best where an evaluator was asked, else the first that is not known to be
 /// infeasible, else the first. Null: nothing was proposed.
-[[nodiscard]] const StoredProposal* proposal_to_build(const log::Log& log,
-                                                      const std::vector<StoredProposal>& proposals);
+[[nodiscard]] const StoredProposal* proposal_to_build(const std::vector<StoredProposal>& proposals);
 [[nodiscard]] const StoredProposal* first_proposal(const StudyContext& context);
 /// Of the newest optimum; null: none.
 [[nodiscard]] const StoredProposal* first_optimum(const StudyContext& context);

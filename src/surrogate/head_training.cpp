@@ -78,7 +78,7 @@ class GroupSampler {
     }
     for (std::size_t a = 0; a < rows_.size(); ++a) {
       if (!rows_[a].empty()) with_rows_.push_back(a);
-      most_rows_ = std::max(most_rows_, std::ssize(rows_[a]));
+      most_rows_ = std::max<std::int64_t>(most_rows_, std::ssize(rows_[a]));
     }
     applications_ = std::min(with_rows_.size(), static_cast<std::size_t>(recipe.applications_per_step));
   }

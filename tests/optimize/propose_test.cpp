@@ -673,6 +673,12 @@ TEST(Propose, WhatTheLogKnowsToBeInfeasibleIsNotProposed) {
   EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom);
   options.logged = &logged;
   for (const Proposal& proposal : propose(bowl_model(), options).proposals) EXPECT_NE(proposal.design.levels, kBottom);
+  options.bars_infeasible = false;
+  EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom);
+  options.bars_infeasible = true;
+  for (const std::uint16_t level : kBottom) options.allowed.push_back({level});
+  EXPECT_THAT(no_feasible_message(bowl_model(), options),
+              HasSubstr("the log knows every design that was tried (1) to be infeasible"));
   options.contexts = {plain_context("two")};
   EXPECT_EQ(propose(bowl_model(), options).proposals.front().design.levels, kBottom) << "another application's row";
 }

@@ -165,9 +165,10 @@ TEST(Joined, ResultsHaveEveryCellOnce) {
   EXPECT_EQ(joined, parts[0].text + parts[1].text);
   EXPECT_THAT(refusal(join_results, {parts[0], {"b", result("x", 2, 3, "t")}}, ErrorKind::incompatible),
               HasSubstr("settings_hash is \"t\", there \"s\""));
-  // Every recipe has settings of its own; PRIME, COMs and plain learning share one.
+  // Every recipe has settings of its own, which PRIME, COMs and plain learning may share.
   const std::vector<Part> others{parts[0], {"b", result("x", 2, 3, "t", "layers") + result("x", 2, 3, "s", "coms")}};
   EXPECT_EQ(join_results(others), others[0].text + others[1].text);
+  EXPECT_NE(join_results({parts[0], {"b", result("x", 2, 3, "t", "coms")}}), "");
   for (const char* method : {"layers", "coms"}) {
     EXPECT_THAT(
         refusal(join_results, {others[0], others[1], {"c", result("x", 3, 3, "u", method)}}, ErrorKind::incompatible),

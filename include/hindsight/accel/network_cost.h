@@ -381,7 +381,7 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   totals.energy.leakage_j += chip.idle_w * cycles / chip.config.clock_hz();
 }
 
-/// A network whose weights, keys and values the DRAM cannot hold does not run.
+/// A network whose parameters, keys and values the DRAM cannot hold does not run.
 constexpr void check_dram_capacity(NetworkCost& cost, const AcceleratorConfig& config) {
   const double device_bytes = dram_device(config.dram_type).capacity_gb * units::kGiga;
   if (cost.stored_bytes <= config.dram_devices * device_bytes) return;

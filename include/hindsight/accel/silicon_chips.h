@@ -91,7 +91,8 @@ struct PublishedRatios {
 };
 /// Of dies.
 [[nodiscard]] PublishedRatios published_dies(const std::vector<SiliconFigure>& figures);
-/// Of watts, whether at the peak, on a workload or idle; none where the model finds no way to run the workload.
+/// Of watts at the peak or on a workload; none where the model finds no way to run the workload. No inference runs
+/// idle.
 [[nodiscard]] PublishedRatios published_power(const std::vector<SiliconFigure>& figures);
 
 /// CoolingClass::idle_frac of servers and cards: the geometric mean of the fitted chips' idle_w / most_w.

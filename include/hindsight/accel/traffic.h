@@ -201,7 +201,7 @@ struct PeMemoryLoad {
 /// Bytes per cycle that one PE memory moves: one port per bank, as many banks as the crossbar reaches.
 [[nodiscard]] constexpr double pe_memory_bytes_per_cycle(const AcceleratorConfig& config) {
   const double banks =
-      std::clamp(config.pe_memory_bytes / config.pe_memory_bank_bytes, 1.0, config.pe_memory_most_banks);
+      std::max(1.0, std::min(config.pe_memory_bytes / config.pe_memory_bank_bytes, config.pe_memory_most_banks));
   return banks * config.pe_memory_bank_port_bytes;
 }
 /// The same in operands.

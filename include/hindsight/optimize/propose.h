@@ -69,13 +69,14 @@ struct ProposeOptions {
   Portfolio portfolio = Portfolio::alike;  ///< but of a front
   /// Smallest Hamming distance between proposals; those of a front differ in their metrics instead.
   std::size_t diversity = 2;
-  /// Start points and distance to the nearest logged design. What it knows to be infeasible for an application that is
-  /// asked for is not proposed, but by an exact search. Of a front also what counts beside predictions, see propose():
-  /// for that its labels must be those that the front and the limits are about.
+  /// Start points and distance to the nearest logged design. Of a front also what counts beside predictions, see
+  /// propose(): for that its labels must be those that the front and the limits are about.
   const dataset::Dataset* logged = nullptr;
   /// Where the model prefers the best design of `logged` to all that reach min_p_feasible, this is lowered to what that
   /// design reaches, and it stands first. Not with learned limits, an exact search, only_new or never.
   bool trust_log = false;
+  /// What `logged` knows to be infeasible is not proposed; not of an exact search or a front.
+  bool bars_infeasible = true;
   bool only_new = false;             ///< no design of `logged`, whatever application it was logged for
   std::vector<space::Design> never;  ///< these are not proposed either
   unsigned threads = 0;

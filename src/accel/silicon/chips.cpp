@@ -237,7 +237,7 @@ PublishedRatios published_dies(const std::vector<SiliconFigure>& figures) {
 }
 
 PublishedRatios published_power(const std::vector<SiliconFigure>& figures) {
-  return published_ratios(figures, {SiliconQuantity::peak_w, SiliconQuantity::average_w, SiliconQuantity::idle_w});
+  return published_ratios(figures, {SiliconQuantity::peak_w, SiliconQuantity::average_w});
 }
 
 double fit_idle_frac(const std::vector<IdleShare>& shares) {
