@@ -119,7 +119,7 @@ void study_chip(const accel::ChipFacts& chip, const std::vector<workload::Networ
   if (chip.violations.count > 0) ++study.hardware_infeasible;
   for (auto& seen : study.reason_seen) seen.push_back(false);
   for (std::size_t a = 0; a < networks.size(); ++a) {
-    const accel::Evaluation evaluation = accel::evaluate(chip, networks[a].gemms(), depth);
+    const accel::Evaluation evaluation = accel::evaluate(chip, networks[a], depth);
     ApplicationStudy& application = study.applications[a];
     if (evaluation.feasible()) ++application.feasible;
     application.latency_s.push_back(evaluation.feasible() ? evaluation.metrics->latency_s : INFINITY);

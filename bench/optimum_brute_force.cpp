@@ -133,7 +133,7 @@ std::vector<Row> evaluate_all(const Part& part, const space::DesignSpace& space,
       const accel::ChipFacts chip =
           accel::chip_facts(binding.bind(space, design), technology, accel::Remedies::left_out);
       if (chip.violations.count > 0) continue;
-      const accel::Evaluation evaluation = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware);
+      const accel::Evaluation evaluation = accel::evaluate(chip, network, accel::Depth::stop_at_hardware);
       if (!evaluation.feasible()) continue;
       found[worker].push_back(
           {evaluation.metrics->latency_s, evaluation.metrics->energy_j, evaluation.area.total_mm2(), design.levels});

@@ -201,7 +201,7 @@ void evaluation_rows(const Setting& setting, Report& report) {
                          for (const auto& config : all) {
                            const accel::ChipFacts chip = accel::chip_facts(config, setting.technology);
                            for (const auto& network : setting.networks) {
-                             sink = accel::evaluate(chip, network.gemms(), accel::Depth::stop_at_hardware).peak_power_w;
+                             sink = accel::evaluate(chip, network, accel::Depth::stop_at_hardware).peak_power_w;
                            }
                          }
                        },

@@ -52,7 +52,7 @@ void evaluate_nine(benchmark::State& state) {
   for (auto _ : state) {
     const accel::ChipFacts chip = accel::chip_facts(designs[next].config, technology);
     for (const workload::Network& network : networks) {
-      benchmark::DoNotOptimize(accel::evaluate(chip, network.gemms(), depth));
+      benchmark::DoNotOptimize(accel::evaluate(chip, network, depth));
     }
     next = (next + 1) % designs.size();
   }
