@@ -275,6 +275,13 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
   return network_evaluation(chip, cost);
 }
 
+double stored_operands(const workload::Network& network) {
+  auto operands = static_cast<double>(network.extra_parameters().count);
+  for (const workload::GemmLayer& layer : network.gemms())
+    operands += layer_shape(layer).weight_bytes * static_cast<double>(layer.repeat);
+  return operands;
+}
+
 Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,
                     std::span<LayerResult> details) {
   return evaluate(chip, network.gemms(), depth, details, static_cast<double>(network.extra_parameters().count));

@@ -21,6 +21,7 @@
 #include "hindsight/study/applications.h"
 #include "hindsight/study/log_names.h"
 #include "study/doubts.h"
+#include "study/dram_capacity.h"
 #include "study/exact_front.h"
 #include "study/proposal_ranks.h"
 
@@ -156,6 +157,10 @@ void add_bounds(const std::vector<Application>& wanted, const KnownEvaluator& ev
   const surrogate::Model& model = proposals.model;
   optimize::ProposeOptions& options = proposals.options;
   const auto networks = networks_at_hand(wanted);
+  if (evaluator) {
+    auto held = dram_capacity_constraint(model.parts().space, networks);
+    if (held) options.constraints.push_back(std::move(*held));
+  }
   options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, networks, evaluator);
   for (std::size_t i = 0; i < options.lower_bounds.size(); ++i) {
     if (!options.lower_bounds[i]) proposals.unbounded.push_back(wanted[i].context.name);

@@ -62,11 +62,7 @@ class FloorSearch {
       if (limit.metric->name == "peak_power_w") peak_w_ = std::min(peak_w_, limit.most);
     }
     for (const workload::Network* network : question.networks) {
-      auto elements = static_cast<double>(network->extra_parameters().count);
-      for (const workload::GemmLayer& layer : network->gemms()) {
-        elements += layer.weight_bytes * static_cast<double>(layer.repeat);
-      }
-      stored_elements_.push_back(elements);
+      stored_elements_.push_back(stored_operands(*network));
     }
   }
 

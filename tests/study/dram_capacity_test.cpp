@@ -1,0 +1,47 @@
+/// Is a design that is proposed one whose DRAM holds the network, as the model would say?
+#include "study/dram_capacity.h"
+
+#include <gtest/gtest.h>
+
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/core/random.h"
+#include "hindsight/space/rules.h"
+
+namespace hindsight::study {
+namespace {
+
+TEST(DramCapacity, IsWhatTheModelRefuses) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const accel::Technology technology = accel::load_technology("5nm-silicon");
+  const accel::ConfigBinding binding(space);
+  const std::vector<std::optional<workload::Network>> networks{workload::load_network("bert_base"), std::nullopt,
+                                                               workload::load_network("mixtral_8x7b_decode")};
+  const auto constraint = dram_capacity_constraint(space, networks);
+  ASSERT_TRUE(constraint);
+  const RandomStream stream(3, "dram capacity");
+  std::size_t refused = 0, held = 0;
+  for (std::uint64_t i = 0; refused < 20 || held < 20; ++i) {
+    ASSERT_LT(i, 10000U);
+    const space::Design design = space.design(stream.below(i, space.size().value()));
+    if (space.is_constrained() && !space.rules()->is_legal(design.levels)) continue;
+    optimize::LevelMatrix levels(1, std::ssize(design.levels));
+    for (std::size_t p = 0; p < design.levels.size(); ++p) levels(0, static_cast<Eigen::Index>(p)) = design.levels[p];
+    const bool fits = constraint->value(levels)[0] <= constraint->limit;
+    const accel::Evaluation evaluation = accel::evaluate(accel::chip_facts(binding.bind(space, design), technology),
+                                                         *networks[2], accel::Depth::all_checks);
+    bool is_listed = false;
+    for (const accel::Violation& one : evaluation.violations.view()) {
+      is_listed = is_listed || one.reason == accel::Reason::dram_capacity;
+    }
+    EXPECT_EQ(fits, !is_listed) << space.text_id(design);
+    ++(fits ? held : refused);
+  }
+}
+
+TEST(DramCapacity, IsNotAskedWhereTheSpaceChoosesNoDevices) {
+  EXPECT_FALSE(dram_capacity_constraint(space::load_space("edge"), {workload::load_network("bert_base")}));
+  EXPECT_FALSE(dram_capacity_constraint(space::load_space("datacenter"), {std::nullopt}));
+}
+
+}  // namespace
+}  // namespace hindsight::study
