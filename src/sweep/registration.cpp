@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"

@@ -1,4 +1,6 @@
 /// Does the program make the biased logs that it promises, and say what is missing when it cannot?
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -219,6 +221,20 @@ TEST_F(SweepBias, AWholeSampleDoesNotGrow) {
     EXPECT_EQ(with("30").exit_code, 0);
     EXPECT_EQ(with("40", {"--seed", "2"}).exit_code, 0);
     EXPECT_EQ(sweep(log, {"--samples", "40"}).exit_code, 0) << "another sweep";
+    std::vector<std::string> larger{"--samples", "40"};
+    larger.insert(larger.end(), kind.begin(), kind.end());
+    ASSERT_EQ(sweep("larger_" + log, larger).exit_code, 0);
+    const std::string both = "both_" + log;
+    ASSERT_EQ(hindsight({"log", "merge", file(log), file("larger_" + log), "--out", file(both)}).exit_code, 0);
+    larger[1] = "30";
+    EXPECT_EQ(sweep(both, larger).exit_code, 0) << "a log that has both goes on with each";
+    larger[1] = "40";
+    EXPECT_EQ(sweep(both, larger).exit_code, 0);
+    larger[1] = "50";
+    expect_one_line_error(sweep(both, larger), 2, "is this sweep with --samples ");
+    SQLite::Database(file(both), SQLite::OPEN_READWRITE)
+        .exec("UPDATE runs SET evaluations_inserted = 0, evaluations_present = 0");
+    EXPECT_EQ(sweep(both, larger).exit_code, 0) << "runs without rows are none";
   }
 }
 
