@@ -289,7 +289,7 @@ class AnswerReader {
   void require_possible(std::size_t row) const {
     for (const auto& [name, column] : columns_.metrics) {
       const auto value = parse_double(table_.rows[row][column]);
-      const std::string problem = value ? log::impossible_value(name, *value) : "";
+      const std::string problem = value ? log::impossible_cell(name, *value) : "";
       if (!problem.empty()) fail(row, column, problem + ". A design that failed has a reason instead");
     }
   }
@@ -319,7 +319,7 @@ class AnswerReader {
       outcome.violations.push_back(plain_violation(reason));
       std::erase_if(outcome.metrics, [](const auto& one) {
         return one.first == "latency_s" || one.first == "energy_j" ||
-               !log::impossible_value(one.first, one.second).empty();
+               !log::impossible_cell(one.first, one.second).empty();
       });
       return true;
     }
@@ -406,8 +406,8 @@ std::string asked_evaluator(const log::Log& log, const CsvTable& table, const sp
                             const Answers& answers, const std::string& workload) {
   std::vector<log::AnsweredDesign> answered;
   for (const Answer& answer : answers.rows) {
-    answered.push_back({.design_text_id = space.text_id(answer.design),
-                        .workload = workload.empty() ? answer.workload : workload});
+    answered.push_back(
+        {.design_text_id = space.text_id(answer.design), .workload = workload.empty() ? answer.workload : workload});
   }
   std::int64_t space_id = 0;
   for (const log::SpaceSummary& known : log::spaces(log)) {

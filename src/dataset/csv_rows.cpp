@@ -42,7 +42,7 @@ class Wanted {
 
 /// Of an infeasible design, which has no cost. What else a failed run left behind may stand, but not its -1.
 bool may_stand(const std::string& metric, double value) {
-  return metric != "latency_s" && metric != "energy_j" && log::impossible_value(metric, value).empty();
+  return metric != "latency_s" && metric != "energy_j" && log::impossible_cell(metric, value).empty();
 }
 
 /// Why a row does not fit, and the column of the cell.
@@ -53,7 +53,7 @@ struct Refusal {
 
 /// A feasible row without `value` there. Tools write 0 and -1 for runs that failed.
 std::optional<Refusal> refusal_of_value(const NamedColumn& metric, double value) {
-  const std::string problem = log::impossible_value(metric.name, value);
+  const std::string problem = log::impossible_cell(metric.name, value);
   if (problem.empty()) return std::nullopt;
   return Refusal{metric.column, problem + " (a run that failed has an empty cell, or --infeasible says so)"};
 }
@@ -162,7 +162,7 @@ class RowReader {
     if (stated != nullptr) {
       take_outcome(*stated, row.evaluation);
       for (const auto& [name, value] : row.evaluation.metrics) {
-        if (std::string problem = log::impossible_value(name, value); !problem.empty()) {
+        if (std::string problem = log::impossible_cell(name, value); !problem.empty()) {
           return Refusal{lookups_.front().column(), std::move(problem)};
         }
       }
