@@ -477,6 +477,8 @@ TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {
   expect_one_line_error(tell("width,time_ms\n1,2\n"), 2, remedy);
   expect_one_line_error(hindsight({"ask", "--log", log(), "--pending"}), 2, remedy);
   expect_one_line_error(hindsight({"ask", "--log", log(), "--forget"}), 2, remedy);
+  expect_one_line_error(hindsight({"ask", "--log", file(std::string(130, 'a')), "--pending"}), 2,
+                        "--objective METRIC --log FILE`");
   EXPECT_FALSE(std::filesystem::exists(log()));
   ASSERT_EQ(sweep("m6", "20").exit_code, 0);
   expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "is the built-in model, which answers by itself");
