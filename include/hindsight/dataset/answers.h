@@ -59,8 +59,8 @@ struct AnswerWords {
 /// table that could not say an answer.
 [[nodiscard]] Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words);
 
-/// Who was asked for these designs, on `workload`, or, where that is empty, on those of the rows; those with pending answers first;
-/// empty where nobody was. Error{usage}: several were.
+/// Who was asked for these designs, on `workload`, or, where that is empty, on those of the rows; those with pending
+/// answers first; empty where nobody was. Error{usage}: several were.
 [[nodiscard]] std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
                                           const Answers& answers, const std::string& workload = "");
 
