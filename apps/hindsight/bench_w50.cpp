@@ -202,9 +202,11 @@ class ResultsTable {
     head_ = fmt::format("# {}\n# Hindsight {}\n",
                         printable(sweep::text_of(sweep::recorded_command(provenance.command_line)), kWholeText),
                         build_info().version);
-    std::vector<std::string> names;  // cells are numbered by them
-    for (const Contender& who : contenders) names.push_back(who.name);
-    head_ += fmt::format("# methods {}\n", printable(join(names, ","), kWholeText));
+    if (options.methods.empty()) {  // cells are numbered by them, and the command does not name them
+      std::vector<std::string> names;
+      for (const Contender& who : contenders) names.push_back(who.name);
+      head_ += fmt::format("# methods {}\n", printable(join(names, ","), kWholeText));
+    }
     for (const std::string& table : options.csv)
       head_ += fmt::format("# table {}\n", sha256_hex(read_file(table, kLargestTableBytes)));
     head_ += report::w50_csv_names();

@@ -78,8 +78,11 @@ accel::Technology common_technology(const CheckOptions& options, const std::vect
     const bool known = design.technology.empty() || std::ranges::find(own, design.technology) != own.end();
     if (!known) own.push_back(design.technology);
   }
-  return technology_for(options.technology,
-                        own_technology(options.technology, own, options.log + ": its proposals have"));
+  const std::string one = own_technology(options.technology, own, options.log + ": its proposals have");
+  const bool is_chip =
+      !options.design.empty() && !is_text_id(options.design) && !names_logged(options.design, options.log);
+  return is_chip ? technology_of_chip(options.technology, options.design, one)
+                 : technology_for(options.technology, one);
 }
 
 std::vector<Candidate> from_log(const CheckOptions& options) {

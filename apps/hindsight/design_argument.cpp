@@ -8,6 +8,7 @@
 
 #include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
@@ -67,6 +68,20 @@ accel::Technology technology_for(const std::string& asked, const std::string& ow
                             "its file, or another, with --technology",
                             error.what()));
   }
+}
+
+accel::Technology technology_of_chip(const std::string& asked, const std::string& design, const std::string& own) {
+  std::error_code ignored;
+  if (asked.empty() && !own.empty() && !std::filesystem::is_regular_file(design, ignored)) {
+    const std::size_t at = std::min(own.find('@'), own.size());
+    for (const std::filesystem::path& root : data_roots()) {
+      const std::filesystem::path file = root / "data/technology" / (own.substr(0, at) + ".yaml");
+      if (std::filesystem::is_regular_file(file, ignored)) {
+        return accel::load_technology(file.string() + own.substr(at));
+      }
+    }
+  }
+  return technology_for(asked, own);
 }
 
 accel::ReferenceChip reference_chip(const std::string& name) {

@@ -45,6 +45,11 @@ struct LoggedDesign {
 /// Error{usage}; where the own one is not there, with what to name.
 [[nodiscard]] accel::Technology technology_for(const std::string& asked, const std::string& own);
 
+/// The technology asked for, else the chip's own: of one that ships (`design`, a name and no file) the one that ships,
+/// whatever lies in the working folder.
+[[nodiscard]] accel::Technology technology_of_chip(const std::string& asked, const std::string& design,
+                                                   const std::string& own);
+
 /// accel::load_reference_chip(), whose error says what a short id would need.
 [[nodiscard]] accel::ReferenceChip reference_chip(const std::string& name);
 

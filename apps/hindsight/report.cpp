@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
 #include "dry_run.h"
 #include "file_roles.h"
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
@@ -52,15 +54,17 @@ const std::vector<std::string>& formats() {
   return all;
 }
 
-/// What the name of the file says; HTML where it says nothing.
+/// What the name of the file says, in any case; HTML where it says nothing. The endings of documents, tables and
+/// pictures that are no format here are refused: HTML in them would not open.
 std::string format_of(const std::string& out) {
-  const std::string ending = std::filesystem::path(out).extension().string();
-  if (ending.empty() || ending == ".htm") return formats().front();
-  const auto found = std::find(formats().begin(), formats().end(), ending.substr(1));
-  if (found != formats().end()) return *found;
-  throw Error(ErrorKind::usage,
-              fmt::format("--out {}: {} is the ending of no format. Use {}, or say which with --format",
-                          printable(out, 200), printable(ending, 20), join(formats(), ", ")));
+  const std::string ending = lower_case(std::filesystem::path(out).extension().string());
+  const std::string name = ending.empty() ? "" : ending.substr(1);
+  if (std::find(formats().begin(), formats().end(), name) != formats().end()) return name;
+  constexpr std::array<std::string_view, 8> kOthers{"pdf", "docx", "xlsx", "csv", "tex", "jpg", "jpeg", "gif"};
+  if (std::find(kOthers.begin(), kOthers.end(), name) == kOthers.end()) return formats().front();
+  throw Error(ErrorKind::usage, fmt::format("--out {}: {} is the ending of no format. Use {}, or say which with "
+                                            "--format",
+                                            printable(out, 200), printable(ending, 20), join(formats(), ", ")));
 }
 
 void require_sense(const ReportOptions& options) {

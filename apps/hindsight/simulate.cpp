@@ -46,7 +46,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vect
     return in_space(space, space.parse_design(options.design), space.technology());
   }
   const auto [chip, why] = asked_chip(options.design, options.technology);
-  technology = technology_for(options.technology, chip.technology);
+  technology = technology_of_chip(options.technology, options.design, chip.technology);
   accel::require_expressible(technology, chip.name, chip.config);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;

@@ -91,7 +91,7 @@ sweep::SweepOptions resolve(const SweepOptions& options, const Provenance& prove
                             .quiet = options.quiet,
                             .provenance = provenance};
   for (const std::string& limit : options.limits) sweep::add_limit(with_known_name(limit, *sweep.evaluator), sweep);
-  apply_bias(options.bias, sweep);
+  apply_bias(options.bias, sweep, options.quiet);
   return sweep;
 }
 

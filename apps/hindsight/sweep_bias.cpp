@@ -27,7 +27,7 @@ std::vector<std::string> all_samplers() {
 }
 
 /// What a search for a log begins with: the design, or what steps make of it that is within the limits.
-space::Design first_of_search(const space::Design& design, const sweep::SweepOptions& sweep) {
+space::Design first_of_search(const space::Design& design, const sweep::SweepOptions& sweep, bool quiet) {
   space::Design first = study::start_within_limits(design, sweep);
   std::vector<std::string> changes;
   for (std::size_t p = 0; p < first.levels.size(); ++p) {
@@ -36,11 +36,11 @@ space::Design first_of_search(const space::Design& design, const sweep::SweepOpt
     changes.push_back(fmt::format("{} {} for {}", parameter.name, parameter.labels[first.levels[p]],
                                   parameter.labels[design.levels[p]]));
   }
-  if (!changes.empty()) remark("that is beyond --max; the search begins with " + join(changes, ", "));
+  if (!changes.empty() && !quiet) remark("that is beyond --max; the search begins with " + join(changes, ", "));
   return first;
 }
 
-void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
+void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep, bool quiet) {
   const bool walks = options.sampler == kAround, searches = options.sampler == study::kTrajectory;
   if (options.steps > 0 && !walks) {
     throw Error(ErrorKind::usage, fmt::format("--steps belongs to --sampler around, not to --sampler {}. Leave it out?",
@@ -59,7 +59,7 @@ void apply_around(const BiasOptions& options, sweep::SweepOptions& sweep) {
   }
   const space::Design named = design_in(sweep.space(), options.around, sweep.log.string());
   sweep.around =
-      space::Neighbourhood{.centre = searches ? first_of_search(named, sweep) : named,
+      space::Neighbourhood{.centre = searches ? first_of_search(named, sweep, quiet) : named,
                            .steps = static_cast<std::uint64_t>(options.steps > 0 ? options.steps : kDefaultSteps)};
 }
 
@@ -74,9 +74,9 @@ void add_bias_options(CLI::App& verb, BiasOptions& options) {
   verb.add_option("--keep", options.keep, "Feasible rows to log: worst:SHARE, random:SHARE [all]");
 }
 
-void apply_bias(const BiasOptions& options, sweep::SweepOptions& sweep) {
+void apply_bias(const BiasOptions& options, sweep::SweepOptions& sweep, bool quiet) {
   (void)index_of_name("sampler", options.sampler, all_samplers());
-  apply_around(options, sweep);
+  apply_around(options, sweep, quiet);
   if (options.sampler == study::kTrajectory) {
     sweep.search = study::kTrajectory;
   } else if (options.sampler != kAround) {

@@ -20,6 +20,6 @@ struct BiasOptions {
 void add_bias_options(CLI::App& verb, BiasOptions& options);
 
 /// Sets what the options say in a sweep that has its evaluator. Error{usage} for options that do not go together.
-void apply_bias(const BiasOptions& options, sweep::SweepOptions& sweep);
+void apply_bias(const BiasOptions& options, sweep::SweepOptions& sweep, bool quiet);
 
 }  // namespace hindsight::app

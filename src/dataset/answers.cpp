@@ -289,7 +289,7 @@ class AnswerReader {
   void require_possible(std::size_t row) const {
     for (const auto& [name, column] : columns_.metrics) {
       const auto value = parse_double(table_.rows[row][column]);
-      const std::string problem = value ? log::impossible_value(name, *value) : "";
+      const std::string problem = value ? log::impossible_cell(name, *value) : "";
       if (!problem.empty()) fail(row, column, problem + ". A design that failed has a reason instead");
     }
   }
@@ -319,7 +319,7 @@ class AnswerReader {
       outcome.violations.push_back(plain_violation(reason));
       std::erase_if(outcome.metrics, [](const auto& one) {
         return one.first == "latency_s" || one.first == "energy_j" ||
-               !log::impossible_value(one.first, one.second).empty();
+               !log::impossible_cell(one.first, one.second).empty();
       });
       return true;
     }
@@ -389,24 +389,6 @@ std::vector<std::string> known_metrics(const log::Log& log) {
   return names;
 }
 
-/// Who was asked for these designs; empty where nobody was, or all is answered.
-std::string awaited_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
-                              const Answers& answers) {
-  std::vector<log::AnsweredDesign> answered;
-  for (const Answer& answer : answers.rows) {
-    answered.push_back({.design_text_id = space.text_id(answer.design), .workload = answer.workload});
-  }
-  std::int64_t space_id = 0;
-  for (const log::SpaceSummary& known : log::spaces(log)) {
-    if (known.definition_hash == space.definition_hash()) space_id = known.space_id;
-  }
-  const std::vector<std::string> awaited = log::awaited_evaluators(log::pending_designs(log), space_id, answered);
-  if (awaited.size() < 2) return awaited.empty() ? "" : awaited.front();
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: its designs await the answers of several evaluators: {}. Name one by --evaluator",
-                          printable(table.file.string(), 200), printable(join(awaited, ", "), 150)));
-}
-
 }  // namespace
 
 bool is_proposal_table(const CsvTable& table) {
@@ -418,6 +400,24 @@ bool is_proposal_table(const CsvTable& table) {
       return std::find(table.header.begin(), table.header.end(), sign) != table.header.end();
     });
   });
+}
+
+std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
+                            const Answers& answers, const std::string& workload) {
+  std::vector<log::AnsweredDesign> answered;
+  for (const Answer& answer : answers.rows) {
+    answered.push_back(
+        {.design_text_id = space.text_id(answer.design), .workload = workload.empty() ? answer.workload : workload});
+  }
+  std::int64_t space_id = 0;
+  for (const log::SpaceSummary& known : log::spaces(log)) {
+    if (known.definition_hash == space.definition_hash()) space_id = known.space_id;
+  }
+  const std::vector<std::string> asked = log::asked_evaluators(log, space_id, answered);
+  if (asked.size() < 2) return asked.empty() ? "" : asked.front();
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: several evaluators were asked for its designs: {}. Name one by --evaluator",
+                          printable(table.file.string(), 200), printable(join(asked, ", "), 150)));
 }
 
 Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words) {
@@ -473,7 +473,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
                                 : metrics.empty()          ? ""
                                                            : metrics.front();
   ImportSource source = rows.take("proposals with true values", "measured proposals", objective);
-  if (!options.evaluator_named) source.evaluator = awaited_evaluator(log, table, space, answers);
+  if (!options.evaluator_named) source.evaluator = asked_evaluator(log, table, space, answers);
   source.space = space;
   source.joins_log = true;
   return source;

@@ -38,9 +38,26 @@ bool has_decimal_comma(std::string_view text) {
   return parse_double(number).has_value();
 }
 
+namespace {
+
+/// What to write instead of a number with a comma; empty for other texts.
+std::string remedy_of_comma(std::string_view text) {
+  if (!has_decimal_comma(text)) return "";
+  const std::string_view digits = text.substr(text.front() == '-' || text.front() == '+' ? 1 : 0);
+  const std::size_t comma = digits.find(',');
+  const bool is_group = digits.find_first_not_of("0123456789,") == std::string_view::npos && comma >= 1 && comma <= 3 &&
+                        digits.size() == comma + 4;  // three digits behind it
+  if (!is_group) return "a decimal comma? Write a point";
+  const std::string before(text.substr(0, text.find(','))), behind(digits.substr(comma + 1));
+  return fmt::format("a comma between thousands, or a decimal one? Write {0}{1} or {0}.{1}", before, behind);
+}
+
+}  // namespace
+
 std::string not_a_number(const std::string& name, const std::string& cell) {
+  const std::string remedy = remedy_of_comma(cell);
   return fmt::format("{} is '{}', which is not a number{}", name, printable(cell),
-                     has_decimal_comma(cell) ? " (a decimal comma? Write a point)" : "");
+                     remedy.empty() ? "" : fmt::format(" ({})", remedy));
 }
 
 std::optional<std::uint16_t> LevelLookup::level(const std::string& cell) {
@@ -64,7 +81,10 @@ std::string LevelLookup::refusal(const std::string& cell) const {
                          [&](double a, double b) { return std::abs(a - *value) < std::abs(b - *value); });
     nearest = fmt::format(" Nearest: {}", shortest(*closest));
   } else {
-    nearest = has_decimal_comma(cell) ? " A decimal comma? Write a point" : " Write a number";
+    nearest = remedy_of_comma(cell);
+    if (nearest.empty()) nearest = "write a number";
+    nearest.front() = static_cast<char>(nearest.front() - 'a' + 'A');
+    nearest.insert(0, " ");
   }
   return fmt::format("{} is '{}', which the space does not have.{}", parameter_->name, printable(cell), nearest);
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include "dataset/csv_levels.h"
@@ -25,15 +26,23 @@ namespace {
 
 const std::string kDefaultReason = "infeasible";
 
-/// The same value as written in a table: numbers by value, other texts by their letters.
-bool same_value(const std::string& a, const std::string& b) {
-  const auto number_a = parse_double(a), number_b = parse_double(b);
-  return number_a && number_b ? *number_a == *number_b : a == b;
-}
+/// A value that cells are compared with as written in a table: numbers by value, other texts by their letters.
+class Wanted {
+ public:
+  explicit Wanted(std::string text) : text_(std::move(text)), number_(parse_double(text_)) {}
+  [[nodiscard]] bool is(const std::string& cell) const {
+    const auto number = number_ ? parse_double(cell) : std::nullopt;
+    return number ? *number == *number_ : cell == text_;
+  }
+
+ private:
+  std::string text_;
+  std::optional<double> number_;
+};
 
 /// Of an infeasible design, which has no cost. What else a failed run left behind may stand, but not its -1.
 bool may_stand(const std::string& metric, double value) {
-  return metric != "latency_s" && metric != "energy_j" && log::impossible_value(metric, value).empty();
+  return metric != "latency_s" && metric != "energy_j" && log::impossible_cell(metric, value).empty();
 }
 
 /// Why a row does not fit, and the column of the cell.
@@ -44,7 +53,7 @@ struct Refusal {
 
 /// A feasible row without `value` there. Tools write 0 and -1 for runs that failed.
 std::optional<Refusal> refusal_of_value(const NamedColumn& metric, double value) {
-  const std::string problem = log::impossible_value(metric.name, value);
+  const std::string problem = log::impossible_cell(metric.name, value);
   if (problem.empty()) return std::nullopt;
   return Refusal{metric.column, problem + " (a run that failed has an empty cell, or --infeasible says so)"};
 }
@@ -118,7 +127,9 @@ class RowReader {
         roles_(roles),
         space_(space),
         lookups_(match_columns(table, roles, space)),
-        contexts_(table, roles, workload) {}
+        contexts_(table, roles, workload) {
+    if (roles.infeasible_value) infeasible_value_.emplace(*roles.infeasible_value);
+  }
 
   /// The row, or why it does not fit. `stated`: what the format says of it, or null where its columns do.
   std::variant<TableRow, Refusal> parse(const TableCells::Row& cells, std::size_t line, const StatedOutcome* stated) {
@@ -151,7 +162,7 @@ class RowReader {
     if (stated != nullptr) {
       take_outcome(*stated, row.evaluation);
       for (const auto& [name, value] : row.evaluation.metrics) {
-        if (std::string problem = log::impossible_value(name, value); !problem.empty()) {
+        if (std::string problem = log::impossible_cell(name, value); !problem.empty()) {
           return Refusal{lookups_.front().column(), std::move(problem)};
         }
       }
@@ -191,7 +202,7 @@ class RowReader {
     bool flagged = false;
     if (roles_.infeasible) {
       const std::string& cell = cells[*roles_.infeasible];
-      const auto flag = roles_.infeasible_value ? same_value(cell, *roles_.infeasible_value) : parse_flag(cell);
+      const auto flag = infeasible_value_ ? infeasible_value_->is(cell) : parse_flag(cell);
       if (!flag) {
         return Refusal{
             *roles_.infeasible,
@@ -246,6 +257,7 @@ class RowReader {
   const space::DesignSpace& space_;
   std::vector<LevelLookup> lookups_;
   ContextBook contexts_;
+  std::optional<Wanted> infeasible_value_;
   std::size_t explained_ = 0;
 };
 
@@ -261,27 +273,41 @@ std::vector<std::string> first_values(const CsvTable& table, std::size_t column,
   return values;
 }
 
+/// The value that is meant by one that no row has: fail or FAILED for FAIL. A number is what it is.
+std::optional<std::string> spelled_alike(const std::string& wanted, const std::vector<std::string>& values) {
+  constexpr std::size_t kLeastLetters = 3;  // [chosen] of a word of which the other is the beginning
+  if (parse_double(wanted)) return std::nullopt;
+  const std::string word = lower_case(wanted);
+  const auto alike = std::find_if(values.begin(), values.end(), [&](const std::string& value) {
+    const std::string other = lower_case(value);
+    const std::string& shorter = word.size() < other.size() ? word : other;
+    const std::string& longer = word.size() < other.size() ? other : word;
+    return other == word || (shorter.size() >= kLeastLetters && longer.starts_with(shorter));
+  });
+  return alike == values.end() ? std::nullopt : std::optional(*alike);
+}
+
 }  // namespace
 
 std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles) {
   if (!roles.infeasible_value || table.rows.empty()) return "";
   const std::size_t column = *roles.infeasible;
   const std::string& value = *roles.infeasible_value;
-  const bool occurs = std::any_of(table.rows.begin(), table.rows.end(),
-                                  [&](const TableCells::Row& row) { return same_value(row[column], value); });
-  if (occurs) return "";
-  constexpr std::size_t kShown = 5;  // [chosen] a flag has two values, or a few
-  std::vector<std::string> values = first_values(table, column, kShown + 1);
+  const Wanted wanted(value);
+  if (std::any_of(table.rows.begin(), table.rows.end(),
+                  [&](const TableCells::Row& row) { return wanted.is(row[column]); })) {
+    return "";
+  }
+  constexpr std::size_t kLookedAt = 50;  // [chosen] a flag has two values, or a few
+  const std::vector<std::string> values = first_values(table, column, kLookedAt);
   const std::string name = printable(table.header[column], 40);
   const std::string problem = fmt::format("{} is {} in no row", name, printable(value, 40));
-  if (values.size() == 1) return fmt::format("{}, but '{}' in all", problem, printable(values.front(), 40));
-  if (values.size() > kShown) values.back() = "...";
-  for (std::string& one : values) one = one.empty() ? "''" : printable(one, 20);
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("{}: --infeasible {}={}: {}; it has {}. Write the value as the table has it, or leave the "
-                  "option out",
-                  printable(table.file.string(), 100), name, printable(value, 40), problem, join(values, ", ")));
+  if (const auto near = spelled_alike(value, values)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: --infeasible {}={}: {}. Did you mean '{}'?", printable(table.file.string(), 100), name,
+                            printable(value, 40), problem, printable(*near, 40)));
+  }
+  return values.size() == 1 ? fmt::format("{}, but '{}' in all", problem, printable(values.front(), 40)) : problem;
 }
 
 std::vector<TableContext> read_rows(const ImportSource& source, const ColumnRoles& roles,

@@ -157,7 +157,7 @@ std::optional<std::string> telling_value(const CsvTable& table, const std::vecto
 /// run.
 std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRoles& roles) {
   constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
-  if (roles.infeasible || !log::impossible_value(roles.objective.name, 0).empty()) return std::nullopt;
+  if (roles.infeasible || !log::impossible_cell(roles.objective.name, 0).empty()) return std::nullopt;
   std::vector<bool> zero;
   for (const TableCells::Row& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
   const std::ptrdiff_t count = std::count(zero.begin(), zero.end(), true);

@@ -278,14 +278,14 @@ class Loader {
   }
 
   /// Layers that were changed after they were written would be learnt as the network's.
-  void require_own_layers(const log::WorkloadRecord& record) const {
-    const auto difference = layers_unlike_definition(record.layers_json, record.definition);
-    if (!difference) return;
+  [[nodiscard]] LayerList own_layers(const log::WorkloadRecord& record) const {
+    ComparedLayers compared = compared_layers(record.layers_json, record.definition);
+    if (!compared.difference) return std::move(compared.layers);
     throw Error(
         ErrorKind::incompatible,
         fmt::format("{}: workload '{}': {} (changed after it was written). Restore the log from a copy, or sweep again "
                     "into a new one",
-                    printable(log_.path().string(), 100), printable(record.name, 30), *difference));
+                    printable(log_.path().string(), 100), printable(record.name, 30), *compared.difference));
   }
 
   /// Contexts that have rows, or were asked for by name; renumbers the rows.
@@ -311,8 +311,7 @@ class Loader {
         context.features[static_cast<Eigen::Index>(context.feature_names.size())] = value;
         context.feature_names.push_back(name);
       }
-      context.layers = logged_layers(record.layers_json, record.definition);
-      if (!context.layers.empty()) require_own_layers(record);
+      context.layers = own_layers(record);
       first = first == nullptr ? &record : first;
       if (first->context_version != record.context_version ||
           data.contexts.front().feature_names != context.feature_names) {

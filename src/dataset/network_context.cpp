@@ -165,15 +165,16 @@ std::optional<std::string> first_difference(const Json& layer, const DefinedLaye
                                            : false;
     if (!same) return said(key, found->is_number() ? shortest(found->get<double>()) : text_in(*found), shortest(value));
   }
-  const std::string type = layer.contains("type") ? text_in(layer["type"]) : "";
-  const bool matmul = type == workload::to_string(workload::LayerType::matmul);
-  if (matmul != (defined.number("weights_are_activations") != 0)) {
-    return said("type", type, matmul ? "another" : "a product of two activations");
+  const double activations = defined.number("weights_are_activations");
+  if (layer.contains("type") && !std::isnan(activations)) {
+    const std::string type = text_in(layer["type"]);
+    const bool matmul = type == workload::to_string(workload::LayerType::matmul);
+    if (matmul != (activations != 0)) return said("type", type, matmul ? "another" : "a product of two activations");
   }
+  const auto list = layer.find("after");
+  if (list == layer.end()) return std::nullopt;
   std::vector<std::string> after;
-  if (const auto list = layer.find("after"); list != layer.end()) {
-    for (const Json& one : *list) after.push_back(text_in(one));
-  }
+  for (const Json& one : *list) after.push_back(text_in(one));
   if (after == defined.after) return std::nullopt;
   return said("after", after.empty() ? "nothing" : join(after, ", "),
               defined.after.empty() ? "nothing" : join(defined.after, ", "));
@@ -186,6 +187,39 @@ std::optional<std::string> difference_of(const Json& layer, std::size_t number, 
       layer.is_object() ? first_difference(layer, defined) : std::optional<std::string>("no object");
   if (!difference) return std::nullopt;
   return fmt::format("layer {} ('{}'): {}", number + 1, printable(name, kShown), *difference);
+}
+
+Json parsed_layers(const std::string& layers_json) { return Json::parse(bounded_json(layers_json), nullptr, false); }
+
+std::optional<std::string> difference_in(const Json& json, const std::string& definition) {
+  if (!json.is_array() || json.empty()) return std::nullopt;
+  std::size_t count = 0;
+  std::optional<std::string> difference;
+  for (const std::string& line : split(definition, '\n')) {
+    if (!line.starts_with("m ")) continue;
+    const auto defined = defined_layer(line);
+    if (!defined) return std::nullopt;
+    if (!difference && count < json.size()) difference = difference_of(json[count], count, *defined);
+    ++count;
+  }
+  if (count == 0 || count == json.size()) return difference;
+  return fmt::format("it lists {} layers, and the definition has {}", json.size(), count);
+}
+
+LayerList layers_in(const Json& json, const std::string& definition) {
+  if (!json.is_array() || json.empty()) return {};
+  const bool has_widths = std::ranges::all_of(json, [](const Json& one) { return one.contains(kOutWidth); });
+  const std::vector<std::int64_t> defined = has_widths ? std::vector<std::int64_t>() : out_widths_in(definition);
+  if (!has_widths && defined.size() != json.size()) return {};
+  std::vector<workload::GemmLayer> layers;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    auto layer = layer_in(json[i]);
+    const auto width = has_widths ? size_in(json[i], kOutWidth) : std::optional(defined[i]);
+    if (!layer || !width) return {};
+    layer->out_width = *width;
+    layers.push_back(*layer);
+  }
+  return layer_list(layers);
 }
 
 }  // namespace
@@ -211,36 +245,18 @@ LayerList layer_list(const std::vector<workload::GemmLayer>& layers) {
 }
 
 LayerList logged_layers(const std::string& layers_json, const std::string& definition) {
-  const Json json = Json::parse(bounded_json(layers_json), nullptr, false);
-  if (!json.is_array() || json.empty()) return {};
-  const bool has_widths = std::ranges::all_of(json, [](const Json& one) { return one.contains(kOutWidth); });
-  const std::vector<std::int64_t> defined = has_widths ? std::vector<std::int64_t>() : out_widths_in(definition);
-  if (!has_widths && defined.size() != json.size()) return {};
-  std::vector<workload::GemmLayer> layers;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    auto layer = layer_in(json[i]);
-    const auto width = has_widths ? size_in(json[i], kOutWidth) : std::optional(defined[i]);
-    if (!layer || !width) return {};
-    layer->out_width = *width;
-    layers.push_back(*layer);
-  }
-  return layer_list(layers);
+  return layers_in(parsed_layers(layers_json), definition);
 }
 
 std::optional<std::string> layers_unlike_definition(const std::string& layers_json, const std::string& definition) {
-  const Json json = Json::parse(bounded_json(layers_json), nullptr, false);
-  if (!json.is_array() || json.empty()) return std::nullopt;
-  std::size_t count = 0;
-  std::optional<std::string> difference;
-  for (const std::string& line : split(definition, '\n')) {
-    if (!line.starts_with("m ")) continue;
-    const auto defined = defined_layer(line);
-    if (!defined) return std::nullopt;
-    if (!difference && count < json.size()) difference = difference_of(json[count], count, *defined);
-    ++count;
-  }
-  if (count == 0 || count == json.size()) return difference;
-  return fmt::format("it lists {} layers, and the definition has {}", json.size(), count);
+  return difference_in(parsed_layers(layers_json), definition);
+}
+
+ComparedLayers compared_layers(const std::string& layers_json, const std::string& definition) {
+  const Json json = parsed_layers(layers_json);
+  ComparedLayers compared{.layers = layers_in(json, definition)};
+  if (!compared.layers.empty()) compared.difference = difference_in(json, definition);
+  return compared;
 }
 
 std::string in_place_of(std::string_view name, const std::vector<std::string>& known) {

@@ -78,18 +78,20 @@ void require_runnable(const ProcessEnd& end, const Tail& said, const std::string
                               printable(said.last_line(), kShownReason), remedy_of_program(program)));
 }
 
-/// A place without the ending of its file goes to the program as it is. What a shell or a quoted text in it means by
-/// such a word is theirs.
+/// A word that is a place without the ending of its file, or ends in `=` and it, would go to the program as it is.
+/// Other words with one are the program's own, such as run_{design}.txt.
 void require_endings(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view not_before = is_text_of_shell(words, i) ? "$'\"" : "$";
+    const std::vector<std::string> own = is_text_of_shell(words, i) ? split(words[i], ' ') : std::vector{words[i]};
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  for (const std::string& word : all) {
     for (const std::string_view placeholder : kPlaceholders) {
       const std::string bare = std::string(placeholder.substr(0, placeholder.find('.'))) + "}";
-      for (auto at = words[i].find(bare); at != std::string::npos; at = words[i].find(bare, at + 1)) {
-        if (at > 0 && not_before.find(words[i][at - 1]) != std::string_view::npos) continue;
-        throw Error(ErrorKind::usage,
-                    fmt::format("{}: there is no {}. Did you mean {}?", kCommandOption, bare, placeholder));
-      }
+      if (word != bare && !word.ends_with("=" + bare)) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: there is no {}. Did you mean {}?", kCommandOption, bare, placeholder));
     }
   }
 }

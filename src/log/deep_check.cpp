@@ -92,12 +92,14 @@ void check_reasons(Database database, Findings& findings) {
   }
 }
 
+/// Of feasible rows: tables write -1 beside what failed.
 void check_amounts(Database database, Findings& findings) {
   for (const std::string& metric : standard_metrics()) {
     const bool share = metric.ends_with("_frac");
     Statement query(database,
-                    fmt::format("SELECT evaluation_id, {0} FROM evaluations WHERE {0} < 0{1} ORDER BY 1", metric,
-                                share ? fmt::format(" OR {} > {}", metric, shortest(1 + kRoundingFrac)) : ""));
+                    fmt::format("SELECT evaluation_id, {0} FROM evaluations WHERE feasible = 1 AND ({0} < 0{1}) "
+                                "ORDER BY 1",
+                                metric, share ? fmt::format(" OR {} > {}", metric, shortest(1 + kRoundingFrac)) : ""));
     while (query.step()) {
       findings.add(share ? "share" : "negative amount", fmt::format("evaluation {}", query.column(0).integer()),
                    fmt::format("{} is {}, and {}", metric, shortest(query.column(1).number()),
@@ -132,15 +134,19 @@ void check_details(Database database, Findings& findings) {
                              positions.column(2).integer()),
                  kDamagedRemedy);
   }
-  Statement further(database, "SELECT evaluation_id, name, value FROM evaluation_metrics ORDER BY 1");
+  Statement further(database,
+                    "SELECT m.evaluation_id, m.name, m.value, e.feasible FROM evaluation_metrics m "
+                    "JOIN evaluations e ON e.evaluation_id = m.evaluation_id ORDER BY 1");
+  const auto add = [&](const char* kind, const std::string& text, const char* remedy) {
+    findings.add(kind, fmt::format("evaluation {}", further.column(0).integer()), text, remedy);
+  };
   while (further.step()) {
-    const std::string name = text_of(further, 1), row = fmt::format("evaluation {}", further.column(0).integer());
-    if (const std::string problem = impossible_value(name, further.column(2).number()); !problem.empty()) {
-      findings.add("negative amount", row, problem, kEvaluatorRemedy);
-    }
+    const std::string name = text_of(further, 1);
+    const bool feasible = further.column(3).integer() != 0;
+    const std::string problem = feasible ? impossible_cell(name, further.column(2).number()) : "";
+    if (!problem.empty()) add("negative amount", problem, kEvaluatorRemedy);
     if (std::find(standard_metrics().begin(), standard_metrics().end(), name) == standard_metrics().end()) continue;
-    findings.add("metric twice", row, fmt::format("{} stands among the further metrics and has a column", name),
-                 kDamagedRemedy);
+    add("metric twice", fmt::format("{} stands among the further metrics and has a column", name), kDamagedRemedy);
   }
 }
 

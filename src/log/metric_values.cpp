@@ -1,59 +1,78 @@
-/// Tells quantities that have no values below 0 by the units in their names.
+/// Tells quantities that have no values below 0 by their names.
 #include "hindsight/log/metric_values.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/log.h"
 
 namespace hindsight::log {
 namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kTimes{"s"sv, "ms"sv, "us"sv, "ns"sv, "ps"sv, "cycles"sv};
-constexpr std::array kEnergies{"kj"sv, "j"sv, "mj"sv, "uj"sv, "nj"sv, "pj"sv, "fj"sv};
-constexpr std::array kPowers{"kw"sv, "w"sv, "mw"sv, "uw"sv, "nw"sv};
-constexpr std::array kAreas{"mm2"sv, "um2"sv};
-/// [chosen] Words of what may be below 0 whatever its unit; wns and tns are a timing report's slacks.
-constexpr std::array kDifferences{"slack"sv,    "wns"sv,       "tns"sv,   "delta"sv,  "diff"sv,    "difference"sv,
-                                  "change"sv,   "gain"sv,      "saved"sv, "saving"sv, "savings"sv, "margin"sv,
-                                  "skew"sv,     "offset"sv,    "error"sv, "drift"sv,  "excess"sv,  "residual"sv,
-                                  "overhead"sv, "deviation"sv, "log"sv,   "log2"sv,   "log10"sv,   "ln"sv};
+/// What is never below 0, by the names that it has alone or before a unit.
+struct PlainQuantity {
+  std::string_view word;
+  std::vector<std::string_view> names, units;
+};
 
-template <std::size_t kCount>
-bool is_word_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
+const std::vector<PlainQuantity>& plain_quantities() {
+  static const std::vector<PlainQuantity> all{
+      {"time", {"time", "latency", "runtime", "duration"}, {"s", "ms", "us", "ns", "ps", "cycles"}},
+      {"energy", {"energy"}, {"kj", "j", "mj", "uj", "nj", "pj", "fj"}},
+      {"power", {"power"}, {"kw", "w", "mw", "uw", "nw"}},
+      {"area", {"area"}, {"mm2", "um2"}}};
+  return all;
+}
+
+bool is_of(const std::vector<std::string_view>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// "time" of a name that ends in a unit of time; empty for what has no such quantity.
-std::string_view quantity_of(std::string_view metric) {
-  const std::vector<std::string> words = split(lower_case(metric), '_');
-  if (words.size() < 2 || words[words.size() - 2] == "per") return {};
-  if (std::any_of(words.begin(), words.end(), [](const auto& word) { return is_word_of(kDifferences, word); })) {
-    return {};
+/// "time" of latency_s and latency_cycles; empty for what is no metric of every log, or may be anything.
+std::string_view standard_quantity(std::string_view metric) {
+  const auto& standard = standard_metrics();
+  if (std::find(standard.begin(), standard.end(), metric) == standard.end()) return {};
+  const std::string_view unit = metric.substr(metric.find_last_of('_') + 1);  // npos + 1 is 0
+  for (const PlainQuantity& one : plain_quantities()) {
+    if (is_of(one.units, unit)) return one.word;
   }
-  const std::string& unit = words.back();
-  if (is_word_of(kTimes, unit)) return "time";
-  if (is_word_of(kEnergies, unit)) return "energy";
-  if (is_word_of(kPowers, unit)) return "power";
-  return is_word_of(kAreas, unit) ? "area"sv : std::string_view();
+  return {};
+}
+
+/// "time" of runtime and of runtime_ms, in any case; empty for a name that says more.
+std::string_view plain_quantity(std::string_view metric) {
+  const std::vector<std::string> words = split(lower_case(metric), '_');
+  if (words.size() > 2) return {};
+  for (const PlainQuantity& one : plain_quantities()) {
+    if (is_of(one.names, words.front()) && (words.size() == 1 || is_of(one.units, words.back()))) return one.word;
+  }
+  return {};
+}
+
+std::string below_zero(std::string_view metric, double value, std::string_view quantity) {
+  return quantity.empty() ? ""
+                          : fmt::format("{} is {}, and no {} is below 0", printable(metric), shortest(value), quantity);
 }
 
 }  // namespace
 
 std::string impossible_value(std::string_view metric, double value) {
-  if (value > 0) return "";
-  if (metric == "latency_s") return fmt::format("latency_s is {}, and nothing takes no time", shortest(value));
-  if (!(value < 0)) return "";
-  const std::string_view quantity = quantity_of(metric);
-  if (quantity.empty()) return "";
-  return fmt::format("{} is {}, and no {} is below 0", printable(metric), shortest(value), quantity);
+  if (metric == "latency_s" && value <= 0) {
+    return fmt::format("latency_s is {}, and nothing takes no time", shortest(value));
+  }
+  return value < 0 ? below_zero(metric, value, standard_quantity(metric)) : "";
+}
+
+std::string impossible_cell(std::string_view metric, double value) {
+  if (std::string problem = impossible_value(metric, value); !problem.empty()) return problem;
+  return value < 0 ? below_zero(metric, value, plain_quantity(metric)) : "";
 }
 
 }  // namespace hindsight::log

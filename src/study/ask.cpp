@@ -227,11 +227,13 @@ void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& a
 
 log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode) {
   if (!log.empty() && !log::is_server_address(log) && !log::is_log_there(log)) {
-    const std::string name = printable(log.string(), 120);
+    constexpr std::size_t kShownPath = 120;  // [chosen] a path that is cut would be another in the command
+    const std::string name = printable(log.string(), kShownPath);
+    const std::string offered = name == log.string() ? shell_quoted(name) : "FILE";
     throw Error(ErrorKind::usage,
                 fmt::format("{}: no such log. Check the path, or begin one with `hindsight ask --space "
                             "SPACE --application NAME --objective METRIC --log {}`",
-                            name, shell_quoted(name)));
+                            name, offered));
   }
   return log::Log::open(log, mode);
 }

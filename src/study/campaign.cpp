@@ -336,6 +336,7 @@ class Campaign {
     std::vector<std::string> missing;
     for (const std::string& design : state_.batch->designs) {
       const auto found = known.find(design);
+      if (found != known.end()) require_metrics(found->second, design);  // before more is paid for
       if (found == known.end() || !found->second.complete()) missing.push_back(design);
     }
     // Answers that take long are kept one by one, while the next ones are worked on.
@@ -390,10 +391,10 @@ class Campaign {
     return scoring_.score(answer.values);
   }
 
-  /// What workers answered has what is compared and limited. Error{failure} names what it lacks.
+  /// What is answered has what is compared and limited. Error{failure} names what it lacks.
   void require_metrics(const Answer& answer, const std::string& design) const {
     for (std::size_t i = 0; !answer.infeasible && i < answer.values.size(); ++i) {
-      if (!std::isnan(answer.values[i])) continue;
+      if (!std::isnan(answer.values[i]) || !answer.present[i / scoring_.metrics.size()]) continue;
       throw Error(
           ErrorKind::failure,
           fmt::format("{}: {} was answered without {}, which is compared or limited here. Begin another campaign "

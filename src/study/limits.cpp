@@ -29,18 +29,29 @@ std::vector<std::string> parameter_names(const space::DesignSpace& space) {
   return names;
 }
 
-Assignment parse_assignment(const std::string& option, const std::string& text) {
+/// What --set x>=2 and --max x<5 mean, in this option's grammar. A name that is no parameter is a metric's.
+[[noreturn]] void refuse_sign(const std::string& option, const std::string& text, const space::DesignSpace& space) {
+  const std::size_t equals = text.find('=');
+  const std::string_view before = trimmed(std::string_view(text).substr(0, equals));
+  const std::string name(trimmed(before.substr(0, before.find_last_not_of("<> ") + 1)));
+  const bool lower = before.ends_with('>');
+  if (lower && option == "--max" && !space.find(name)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {}: metrics have no lower limit, only parameters have one (--min NAME=VALUE)", option,
+                            printable(text)));
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("{} {}: write --{} {}={}, {} limit", option, printable(text), lower ? "min" : "max",
+                          printable(name), printable(text.substr(equals + 1)), lower ? "a lower" : "an upper"));
+}
+
+Assignment parse_assignment(const std::string& option, const std::string& text, const space::DesignSpace& space) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
     throw Error(ErrorKind::usage, fmt::format("{} {}: is not NAME=VALUE", option, printable(text)));
   }
-  const std::string name(trimmed(text.substr(0, equals)));
-  if (name.ends_with('<') || name.ends_with('>')) {
-    const char* meaning = option == "--max" ? ", an upper limit" : option == "--min" ? ", a lower limit" : "";
-    throw Error(ErrorKind::usage, fmt::format("{0} {1}: write {0} {2}={3}{4}", option, printable(text),
-                                              printable(trimmed(name.substr(0, name.find_last_not_of("<> ") + 1))),
-                                              printable(text.substr(equals + 1)), meaning));
-  }
+  const std::string_view name = trimmed(std::string_view(text).substr(0, equals));
+  if (name.ends_with('<') || name.ends_with('>')) refuse_sign(option, text, space);
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -116,7 +127,7 @@ std::string label_of(const space::Parameter& parameter, const std::string& text)
 }
 
 void apply_set(const std::string& text, const space::DesignSpace& space, ParameterBounds& bounds) {
-  const Assignment assignment = parse_assignment("--set", text);
+  const Assignment assignment = parse_assignment("--set", text, space);
   const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
   const space::Parameter& parameter = space.parameters()[p];
   const auto dots = assignment.value.find("..");
@@ -139,11 +150,12 @@ void apply_set_and_min(const LimitWords& words, const space::DesignSpace& space,
   for (const std::string& text : words.set) apply_set(text, space, bounds);
   GivenOnce limited("--min");
   for (const std::string& text : words.min) {
-    const Assignment assignment = parse_assignment("--min", text);
+    const Assignment assignment = parse_assignment("--min", text, space);
     const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
-    limited.add(space.parameters()[p].name);
     require_ordinal(space.parameters()[p], "--min");
-    bounds.bound(p, number_of("--min", assignment, assignment.value), kUnbounded, "--min " + printable(text));
+    const double limit = number_of("--min", assignment, assignment.value);
+    if (!limited.add(space.parameters()[p].name, limit)) continue;
+    bounds.bound(p, limit, kUnbounded, "--min " + printable(text));
   }
 }
 
@@ -199,10 +211,10 @@ SpaceLimits resolve_space_limits(const LimitWords& words, const space::DesignSpa
   append_names(space.rules(), known);
   GivenOnce limited("--max");
   for (const std::string& text : words.max) {
-    Assignment assignment = parse_assignment("--max", text);
+    Assignment assignment = parse_assignment("--max", text, space);
     if (!is_derived(space.rules(), assignment.name)) assignment.name = study::known_name(assignment.name, known);
-    limited.add(assignment.name);
     const double limit = number_of("--max", assignment, assignment.value);
+    if (!limited.add(assignment.name, limit)) continue;
     const bool metric = std::find(metrics.begin(), metrics.end(), assignment.name) != metrics.end();
     if (is_derived(space.rules(), assignment.name)) {
       if (metric) refuse_two_meanings(assignment.name);
@@ -237,7 +249,7 @@ LimitWords with_stated_limits(LimitWords words, const evaluator::Evaluator& eval
     const std::string most = fmt::format("{}={}", stated.fact, shortest(stated.most));
     bool is_limited = false;
     for (std::string& text : words.max) {
-      const Assignment given = parse_assignment("--max", text);
+      const Assignment given = parse_assignment("--max", text, evaluator.space());
       if (study::known_name(given.name, evaluator.fact_names()) != stated.fact) continue;
       is_limited = true;
       if (!(number_of("--max", given, given.value) <= stated.most)) text = most;
@@ -258,10 +270,10 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   append_names(derived, known);
   GivenOnce limited("--max");
   for (const std::string& text : words.max) {
-    Assignment assignment = parse_assignment("--max", text);
+    Assignment assignment = parse_assignment("--max", text, space);
     if (!is_derived(derived, assignment.name)) assignment.name = study::known_name(assignment.name, known);
-    limited.add(assignment.name);
     const double limit = number_of("--max", assignment, assignment.value);
+    if (!limited.add(assignment.name, limit)) continue;
     if (auto constraint = derived_constraint(derived, assignment.name, limit)) {
       if (std::ranges::find(others, assignment.name) != others.end()) refuse_two_meanings(assignment.name);
       limits.constraints.push_back(std::move(*constraint));

@@ -248,7 +248,8 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
   }
 }
 
-[[noreturn]] void refuse_none_left(const NextQuestion& question) {
+/// `known`: designs that the log has or awaits.
+[[noreturn]] void refuse_none_left(const NextQuestion& question, std::size_t known) {
   std::vector<std::string> limits;
   for (const auto& [option, words] :
        {std::pair("--max", &question.limits.max), std::pair("--min", &question.limits.min),
@@ -257,9 +258,15 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
   }
   const char* pending = question.pending.empty() ? "" : ", or awaits their answers (ask --pending)";
   if (limits.empty()) {
+    const std::string space = printable(question.space.name());
+    const bool has_all = question.space.size() && *question.space.size() <= known;
     throw Error(ErrorKind::no_feasible,
-                fmt::format("no new design was found: the log has all of the space {}{}. Ask on another space?",
-                            printable(question.space.name()), pending));
+                has_all
+                    ? fmt::format("no new design was found: the log has all of the space {}{}. Ask on another space?",
+                                  space, pending)
+                    : fmt::format("no new design was found in many draws: the log has nearly all of the space {}{}, or "
+                                  "its constraints leave few. Ask on another space?",
+                                  space, pending));
   }
   throw Error(ErrorKind::no_feasible,
               fmt::format("no new design within the limits was found: the log has them all{}, or "
@@ -289,7 +296,7 @@ NextDesigns next_designs(const NextQuestion& question) {
   }
   for (const NextDesign& one : next.designs) known.designs.insert(question.space.content_hash(one.design));
   Drawing(question, limits, known.designs).draw(question.count - next.designs.size(), next.designs);
-  if (next.designs.empty()) refuse_none_left(question);
+  if (next.designs.empty()) refuse_none_left(question, known.designs.size());
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   next.seconds = elapsed.count();
   return next;

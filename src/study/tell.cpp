@@ -138,16 +138,11 @@ class Telling {
   }
 
   /// Whose answers these are, and its number in the log where it has rows already: of the evaluator that is named; else
-  /// of the one who is to answer for these designs, where that is one; else of the newest ask's.
+  /// of the one who was asked for these designs; else of the newest ask's. Error{usage}: several were asked.
   void name_evaluator(const dataset::Answers& answers) {
-    std::vector<log::AnsweredDesign> answered;
-    for (const dataset::Answer& answer : answers.rows) {
-      answered.push_back({.design_text_id = space_.text_id(answer.design),
-                          .workload = request_.workload.empty() ? answer.workload : request_.workload});
-    }
-    const std::vector<std::string> awaited = log::awaited_evaluators(pending_, space_id_, answered);
-    const std::string& expected = awaited.size() == 1 ? awaited.front() : expected_.evaluator;
-    evaluator_ = answering_evaluator(log_, !request_.evaluator.empty() ? request_.evaluator : expected);
+    std::string name = request_.evaluator;
+    if (name.empty()) name = dataset::asked_evaluator(log_, table_, space_, answers, request_.workload);
+    evaluator_ = answering_evaluator(log_, name.empty() ? expected_.evaluator : name);
     for (const log::EvaluatorSummary& one : log::evaluators(log_)) {
       if (one.name == evaluator_) evaluator_id_ = one.evaluator_id;
     }

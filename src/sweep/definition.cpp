@@ -41,7 +41,9 @@ FactLimit parse_fact_limit(std::string_view text, const std::vector<std::string>
   if (pieces[0].ends_with('<') || pieces[0].ends_with('>')) {
     const std::string name(trimmed(pieces[0].substr(0, pieces[0].find_last_not_of("<> ") + 1)));
     throw Error(ErrorKind::usage,
-                fmt::format("'{}' is not a limit. Write {}={}, an upper limit", text, name, pieces[1]));
+                pieces[0].ends_with('>')
+                    ? fmt::format("'{}' is not a limit of --max: {} has an upper limit alone", text, name)
+                    : fmt::format("'{}' is not a limit. Write {}={}, an upper limit", text, name, pieces[1]));
   }
   if (std::find(facts.begin(), facts.end(), pieces[0]) == facts.end()) {
     throw Error(ErrorKind::usage, fmt::format("'{}' is not a metric that is known before a design is evaluated.{}",

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
@@ -19,31 +20,33 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A hypercube and kept rows are those of a number of samples: of two numbers together they are neither.
+/// A hypercube and kept rows are those of a number of samples: of two numbers together they are neither. A log that has
+/// both goes on with each.
 void refuse_other_samples(const log::Log& log, const SweepOptions& options) {
   const bool is_whole = options.keep || sampler_name(options) == space::to_string(space::SamplerKind::lhs);
   if (!is_whole) return;
-  const auto but_samples = [](const std::string& text) {
-    Json json = Json::parse(bounded_json(text), nullptr, false);
-    if (json.is_object()) {
-      json.erase("samples");
-      json.erase("definition_hash");
-    }
-    return json;
-  };
-  const Json own = but_samples(options_json(options, ""));
+  const std::string own = definition_hash(options);
+  std::optional<log::RunInfo> other;
+  std::uint64_t samples = 0;
   for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
-    if (run.kind != to_string(log::RunKind::sweep) || but_samples(run.options_json) != own) continue;
-    const Json before = Json::parse(bounded_json(run.options_json), nullptr, false).value("samples", Json());
-    if (!is_integer_number(before) || before == options.samples) continue;
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{}: run {} is this sweep with --samples {}, and {} of {} would be others. Name another log, "
-                    "another --seed, or --samples {}",
-                    printable(log.path().string(), 200), run.run_id, before.dump(),
-                    options.keep ? "the rows that --keep leaves" : "the strata of lhs", options.samples,
-                    before.dump()));
+    if (run.kind != to_string(log::RunKind::sweep) || run.evaluations_inserted + run.evaluations_present == 0) continue;
+    const Json json = Json::parse(bounded_json(run.options_json), nullptr, false);
+    const auto hash = json.find("definition_hash"), before = json.find("samples");
+    if (hash == json.end() || before == json.end() || !before->is_number_unsigned()) continue;
+    if (*hash == own) return;
+    SweepOptions then = options;
+    then.samples = before->get<std::uint64_t>();
+    if (other || *hash != definition_hash(then)) continue;
+    other = run;
+    samples = then.samples;
   }
+  if (!other) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: run {} is this sweep with --samples {}, and {} of {} would be others. Name another log, "
+                          "another --seed, or --samples {}",
+                          printable(log.path().string(), 200), other->run_id, samples,
+                          options.keep ? "the rows that --keep leaves" : "the strata of lhs", options.samples,
+                          samples));
 }
 
 }  // namespace

@@ -100,9 +100,9 @@ void validate(const SweepOptions& options) {
                                                 "metric, and they need not be equal. Rename the derived quantity?",
                                                 bound.fact, options.space().name()));
     }
-    limited.add(bound.fact);
+    (void)limited.add(bound.fact, bound.limit);
   }
-  for (const FactLimit& bound : options.outcome_limits) limited.add(bound.fact);
+  for (const FactLimit& bound : options.outcome_limits) (void)limited.add(bound.fact, bound.limit);
   validate_networks_per_design(options);
   if (!options.search.empty()) validate_search(options);
   if (options.keep) validate_keep(options);

@@ -283,6 +283,9 @@ TEST_F(Ask, ATableGoesToWhomItWasAskedOf) {
   const std::string first = answered(ask({"-n", "3", "--evaluator", "old"}).out);
   const std::string second = answered(ask({"-n", "2", "--evaluator", "new"}).out);
   EXPECT_EQ(Json::parse(tell(first).out).at("evaluator"), "old") << "not the newest ask's";
+  const Json again = Json::parse(tell(first).out);
+  EXPECT_EQ(again.at("evaluator"), "old") << "though nothing awaits it";
+  EXPECT_EQ(again.at("already_present"), 3);
   const Outcome imported = hindsight({"log", "import", write("second.csv", second), "--log", log()});
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
   EXPECT_THAT(imported.out, HasSubstr("evaluator new")) << "not that of the log's rows";
@@ -292,7 +295,8 @@ TEST_F(Ask, ATableGoesToWhomItWasAskedOf) {
   const Cells others = cells_of(answered(read_file(file("new.csv"))));
   mixed.insert(mixed.end(), others.begin() + 1, others.end());
   expect_one_line_error(hindsight({"log", "import", write("mixed.csv", csv_of(mixed)), "--log", log()}), 2,
-                        "await the answers of several evaluators: old, new. Name one by --evaluator");
+                        "several evaluators were asked for its designs: old, new. Name one by --evaluator");
+  EXPECT_EQ(tell(csv_of(mixed)).exit_code, 2) << "nor is it known by tell";
 }
 
 TEST_F(Ask, AnInactiveParameterNeedsNoCell) {
@@ -473,6 +477,8 @@ TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {
   expect_one_line_error(tell("width,time_ms\n1,2\n"), 2, remedy);
   expect_one_line_error(hindsight({"ask", "--log", log(), "--pending"}), 2, remedy);
   expect_one_line_error(hindsight({"ask", "--log", log(), "--forget"}), 2, remedy);
+  expect_one_line_error(hindsight({"ask", "--log", file(std::string(130, 'a')), "--pending"}), 2,
+                        "--objective METRIC --log FILE`");
   EXPECT_FALSE(std::filesystem::exists(log()));
   ASSERT_EQ(sweep("m6", "20").exit_code, 0);
   expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "is the built-in model, which answers by itself");

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -64,16 +66,20 @@ TEST_F(Learn, BacktestShowsATableAndRefusesWhatItCannotTest) {
 
 TEST_F(Learn, AnInterruptedBacktestSaysWhatWouldKeepItsTrainings) {
   ASSERT_EQ(sweep().exit_code, 0);
-  const auto stopped = [&](std::vector<std::string> words) {
-    words.insert(words.end(), {"--log", log(), "--set", "steps=100000000", "--quiet"});
-    Process process(words);
-    std::this_thread::sleep_for(std::chrono::seconds(4));
-    process.send(SIGINT);
-    return process.wait();
+  const auto started = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--log", log(), "--set", "steps=100000000", "--quiet", "--threads", "1"});
+    return std::make_unique<Process>(words);
   };
-  expect_one_line_error(stopped({"backtest", "--methods", "margins"}), 130, "With --trials FOLDER");
-  expect_one_line_error(stopped({"train", "--out", model()}), 130, "With --trials FOLDER");
-  expect_one_line_error(stopped({"backtest", "--methods", "margins", "--trials", file("trials")}), 130,
+  const auto tested = started({"backtest", "--methods", "margins"}), trained = started({"train", "--out", model()});
+  const auto kept = started({"backtest", "--methods", "margins", "--trials", file("trials")});
+  for (int turn = 0; turn < 600 && !std::filesystem::exists(file("trials")); ++turn) {  // a minute at most
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // the others began with it
+  for (Process* process : {tested.get(), trained.get(), kept.get()}) process->send(SIGINT);
+  expect_one_line_error(tested->wait(), 130, "With --trials FOLDER");
+  expect_one_line_error(trained->wait(), 130, "With --trials FOLDER");
+  expect_one_line_error(kept->wait(), 130,
                         "trials keeps the trainings that are finished, and the same command goes on there");
 }
 

@@ -154,6 +154,8 @@ TEST_F(EvaluatorOption, PlacesWithoutTheEndingsOfTheirFilesAreRefused) {
   refused("sim {design} {workload} {out}", "--evaluator: there is no {design}. Did you mean {design.json}?");
   refused("sim {design.json} --out='{out}'", "there is no {out}. Did you mean {out.json}?");
   refused(in_shell("sim < {design.json} > {out}"), "there is no {out}. Did you mean {out.json}?");
+  const std::string own = "no_such_simulator --log run_{design}.txt {design.json} {out.json}";
+  expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", own})), 1, "cannot be run (exit code 12");
   // What a shell's variable is, or a program's own text, is theirs.
   expect_one_line_error(hindsight(sweep("a.sqlite", "5", {"--evaluator", in_shell("out=5; echo ${out}")})), 1,
                         "'5' is");

@@ -136,6 +136,8 @@ TEST_F(LogImport, ADecimalCommaIsNamedAsTheCause) {
   const std::string tabs = write("t.tsv", "a\tms\n1\t3,5\n2\t4,5\n");
   expect_refused(tabs, "t.tsv:2:3: ms is '3,5', " + cause + "\n", {"--objective", "ms"});
   expect_refused(write("s.csv", "a;ms\n1;1.234,5\n"), "ms is '1.234,5', " + cause, {"--objective", "ms"});
+  expect_refused(write("k.tsv", "a\tms\n1\t-1,234\n"),
+                 "(a comma between thousands, or a decimal one? Write -1234 or -1.234)", {"--objective", "ms"});
   expect_refused(write("w.csv", "a;ms\n1;3 ms\n"), "ms is '3 ms', which is not a number. Check the roles",
                  {"--objective", "ms"});
   const std::string space = write("s.yaml", "name: t\nparameters:\n  - {name: a, unit: none, values: [0.5, 1]}\n");

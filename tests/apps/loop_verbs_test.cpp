@@ -140,6 +140,8 @@ for line in sys.stdin:
   expect_one_line_error(with("a.sqlite", {}), 1,
                         "gives no 'latency_s', which is compared or limited here. It gives latency_ms");
   EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations"), 1) << "one was enough";
+  expect_one_line_error(with("a.sqlite", {}), 1, "was answered without latency_s");
+  EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM evaluations"), 1) << "and no further one is paid for";
   expect_one_line_error(with("a.sqlite", {"--objective", "latency_ms", "--max", "area_mm2=27"}), 1,
                         "gives no 'area_mm2'");
   EXPECT_EQ(with("b.sqlite", {"--objective", "latency_ms"}).exit_code, 0);

@@ -191,6 +191,11 @@ TEST_F(ReportVerb, TheNameOfTheFileSaysTheFormat) {
   EXPECT_EQ(made("a.json").front(), '{');
   EXPECT_EQ(made("a.svg", {"--figure", "pareto"}), "<?xml");
   EXPECT_EQ(made("a.txt", {"--format", "md"}).front(), '#');
+  EXPECT_EQ(made("page.HTML"), "<!doc");
+  EXPECT_EQ(made("A.MD").front(), '#');
+  EXPECT_EQ(made("report.txt"), "<!doc");
+  EXPECT_EQ(made("study.v2"), "<!doc");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("a.PDF")}), 2, ".pdf is the ending of no");
   expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("a.pdf")}), 2,
                         ".pdf is the ending of no format. Use html, md, json, svg, png");
 }

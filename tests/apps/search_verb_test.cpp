@@ -99,7 +99,10 @@ TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {
   refused(2, {"--queries", "5", "--aggregate", "weighted"}, "no weights");
   refused(2, {"--queries", "5", "--max", "area=3"}, "area_mm2");
   refused(2, {"--queries", "5", "--max", "area_mm2>=27"},
-          "--max area_mm2>=27: write --max area_mm2=27, an upper limit");
+          "--max area_mm2>=27: metrics have no lower limit, only parameters have one (--min NAME=VALUE)");
+  refused(2, {"--queries", "5", "--max", "pes_x>=2"}, "--max pes_x>=2: write --min pes_x=2, a lower limit");
+  refused(2, {"--queries", "5", "--set", "pes_x>=2"}, "--set pes_x>=2: write --min pes_x=2, a lower limit");
+  refused(2, {"--queries", "5", "--min", "pes_x<=2"}, "--min pes_x<=2: write --max pes_x=2, an upper limit");
   refused(2, {"--queries", "5", "--max", "area_mm2 <=27"}, "write --max area_mm2=27, an upper limit");
   refused(2, {"--queries", "5", "--min", "pes_x>=2"}, "--min pes_x>=2: write --min pes_x=2, a lower limit");
   refused(3, {"--queries", "5", "--max", "area_mm2=0.001"}, "the smallest has");

@@ -1,4 +1,6 @@
 /// Does the program make the biased logs that it promises, and say what is missing when it cannot?
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -160,13 +162,14 @@ TEST_F(SweepBias, ASearchBeginsWithTheChipThatIsNamed) {
 }
 
 TEST_F(SweepBias, ASearchBeginsWithinTheLimits) {
-  const auto within = [&](const std::string& mm2) {
-    return sweep("a.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--around", "nearest:tpu_v1",
-                              "--samples", "5", "--max", "area_mm2=" + mm2});
-  };
-  const Outcome outcome = within("10");
+  std::vector<std::string> words{"sweep",          "--space",   "tiny",       "--workloads", "m6",         "--log",
+                                 file("a.sqlite"), "--sampler", "trajectory", "--objective", "latency_s",  "--around",
+                                 "nearest:tpu_v1", "--samples", "5",          "--max",       "area_mm2=10"};
+  const Outcome outcome = hindsight(words);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("that is beyond --max; the search begins with "));
+  words.emplace_back("--quiet");
+  EXPECT_THAT(hindsight(words).err, Not(HasSubstr("that is beyond --max")));
   EXPECT_THAT(hindsight::sweep::test::rows(file("a.sqlite")).front(),
               HasSubstr(recorded("a.sqlite").at("around").get<std::string>()));
   expect_one_line_error(sweep("b.sqlite", {"--sampler", "trajectory", "--objective", "latency_s", "--around",
@@ -219,6 +222,20 @@ TEST_F(SweepBias, AWholeSampleDoesNotGrow) {
     EXPECT_EQ(with("30").exit_code, 0);
     EXPECT_EQ(with("40", {"--seed", "2"}).exit_code, 0);
     EXPECT_EQ(sweep(log, {"--samples", "40"}).exit_code, 0) << "another sweep";
+    std::vector<std::string> larger{"--samples", "40"};
+    larger.insert(larger.end(), kind.begin(), kind.end());
+    ASSERT_EQ(sweep("larger_" + log, larger).exit_code, 0);
+    const std::string both = "both_" + log;
+    ASSERT_EQ(hindsight({"log", "merge", file(log), file("larger_" + log), "--out", file(both)}).exit_code, 0);
+    larger[1] = "30";
+    EXPECT_EQ(sweep(both, larger).exit_code, 0) << "a log that has both goes on with each";
+    larger[1] = "40";
+    EXPECT_EQ(sweep(both, larger).exit_code, 0);
+    larger[1] = "50";
+    expect_one_line_error(sweep(both, larger), 2, "is this sweep with --samples ");
+    SQLite::Database(file(both), SQLite::OPEN_READWRITE)
+        .exec("UPDATE runs SET evaluations_inserted = 0, evaluations_present = 0");
+    EXPECT_EQ(sweep(both, larger).exit_code, 0) << "runs without rows are none";
   }
 }
 

@@ -140,6 +140,9 @@ TEST_F(Verbs, AChipIsEvaluatedAtItsOwnNodeUnlessAnotherIsNamed) {
   const std::vector<std::string> check{"check", "--workload", "m6", "--design", "nvdla_1024", "--gpu", "l4"};
   const Outcome checked = hindsight(check);
   EXPECT_THAT(checked.out, HasSubstr("chip and DRAM at 16nm-silicon (the chip's node);"));
+  write("16nm-silicon", "no technology\n");
+  EXPECT_EQ(hindsight(own, {.folder = folder_}).out, with({}).out) << "what ships is no file of the working folder";
+  EXPECT_EQ(hindsight(check, {.folder = folder_}).out, checked.out);
 }
 
 TEST_F(Verbs, ATechnologyOfAChipThatIsNotThereIsSaid) {

@@ -111,10 +111,22 @@ TEST(LayersUnlikeDefinition, NameWhatWasChanged) {
             "it lists 46 layers, and the definition has 47");
   EXPECT_EQ(difference(network, [](Json& layers) { layers[0]["name"] = "first"; }), "none")
       << "a definition has no names";
+  for (const char* key : {"after", "type", "macs"}) {
+    EXPECT_EQ(difference(network,
+                         [&](Json& layers) {
+                           for (Json& layer : layers) layer.erase(key);
+                         }),
+              "none")
+        << "a log that lacks " << key;
+  }
 }
 
 TEST(LayersUnlikeDefinition, AreNoneWhereThereIsNothingToHoldAgainst) {
   const log::WorkloadRecord record = logged(workload::load_network("m4"));
+  std::string older = record.definition;
+  const std::string key = " weights_are_activations 0";
+  for (auto at = older.find(key); at != std::string::npos; at = older.find(key)) older.erase(at, key.size());
+  EXPECT_EQ(dataset::layers_unlike_definition(record.layers_json, older), std::nullopt);
   for (const char* definition : {"", "what another tool wrote", "m 8 n 4", "m 8 n four k 9 count 1"}) {
     EXPECT_EQ(dataset::layers_unlike_definition(record.layers_json, definition), std::nullopt) << definition;
   }

@@ -206,6 +206,8 @@ TEST(SimulatorSearch, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(message({.limits = {.set = {"pes_x=3"}, .min = {}, .max = {}}}), HasSubstr("pes_x has no such value"));
   EXPECT_THAT(message({.limits = at_most({"latency_s=1", "pes_x=4", "latency=2"})}),
               HasSubstr("--max: the limit of 'latency_s' is given twice. Leave one of them out?"));
+  EXPECT_THAT(message({.limits = at_most({"pes_x=4", "pes_x=4.0", "aera_mm2=3"})}), HasSubstr("area_mm2"))
+      << "the same limit twice is one";
   EXPECT_THAT(message({.limits = at_most({"pes_x=4", "pes_x=2"})}), HasSubstr("--max: the limit of 'pes_x'"));
   EXPECT_THAT(message({.limits = {.set = {}, .min = {"pes_x=2", "pes_x=1"}, .max = {}}}),
               HasSubstr("--min: the limit of 'pes_x'"));

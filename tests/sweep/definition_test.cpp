@@ -44,7 +44,7 @@ TEST(FactLimit, RefusesWhatIsNoLimit) {
   EXPECT_EQ(message_of([] { (void)parse_fact_limit("area_mm2 <=9", kFacts); }),
             "'area_mm2 <=9' is not a limit. Write area_mm2=9, an upper limit");
   EXPECT_EQ(message_of([] { (void)parse_fact_limit("loss>=9", {"loss>"}); }),
-            "'loss>=9' is not a limit. Write loss=9, an upper limit");
+            "'loss>=9' is not a limit of --max: loss has an upper limit alone");
 }
 
 TEST(Shard, ParsesIndexAndCount) {

@@ -1,7 +1,7 @@
 /// Options that a command takes several times, for another thing each time.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -12,12 +12,13 @@ class GivenOnce {
  public:
   /// `option`: as it is written, "--max".
   explicit GivenOnce(std::string option) : option_(std::move(option)) {}
-  /// Error{usage} for a name that was added before: which of the two limits is meant would be a guess.
-  void add(const std::string& name);
+  /// False for what was added before. Error{usage} for a name that was added with another limit: which of the two is
+  /// meant would be a guess.
+  bool add(const std::string& name, double limit);
 
  private:
   std::string option_;
-  std::set<std::string> names_;
+  std::map<std::string, double> limits_;
 };
 
 }  // namespace hindsight

@@ -59,6 +59,11 @@ struct AnswerWords {
 /// table that could not say an answer.
 [[nodiscard]] Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words);
 
+/// Who was asked for these designs, on `workload`, or, where that is empty, on those of the rows; those with pending
+/// answers first; empty where nobody was. Error{usage}: several were.
+[[nodiscard]] std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
+                                          const Answers& answers, const std::string& workload = "");
+
 /// Error{usage} with file:line for a feasible row that lacks a metric that another feasible row has: a value that is
 /// forgotten would end a training later.
 void require_same_metrics(const CsvTable& table, const Answers& answers);

@@ -25,6 +25,13 @@ namespace hindsight::dataset {
 [[nodiscard]] std::optional<std::string> layers_unlike_definition(const std::string& layers_json,
                                                                   const std::string& definition);
 
+/// Both, of a list that is read once. A list without layers is not compared.
+struct ComparedLayers {
+  LayerList layers;
+  std::optional<std::string> difference = {};
+};
+[[nodiscard]] ComparedLayers compared_layers(const std::string& layers_json, const std::string& definition);
+
 /// What a message offers in place of a network that a log lacks: the nearest of `known`, or what to do where the log's
 /// synthetic networks are of another version of the generator. Begins with a space; empty when nothing is near.
 [[nodiscard]] std::string in_place_of(std::string_view name, const std::vector<std::string>& known);

@@ -32,10 +32,10 @@ struct PendingDesign {
 struct AnsweredDesign {
   std::string design_text_id, workload;
 };
-/// Who is to answer for these designs of a space, by name, in the order of the asks; empty where none is pending.
-[[nodiscard]] std::vector<std::string> awaited_evaluators(const std::vector<PendingDesign>& pending,
-                                                          std::int64_t space_id,
-                                                          const std::vector<AnsweredDesign>& answered);
+/// Who is to answer for these designs of a space, by name, in the order of the asks; where none is pending, who was
+/// asked for them; empty where nobody was.
+[[nodiscard]] std::vector<std::string> asked_evaluators(const Log& log, std::int64_t space_id,
+                                                        const std::vector<AnsweredDesign>& answered);
 /// Definition of an evaluator that is known by name alone, as its answers come in tables.
 [[nodiscard]] std::string told_definition(const std::string& evaluator);
 

@@ -7,9 +7,12 @@
 namespace hindsight::log {
 
 /// Why no design has this value, as a sentence without its end: "latency_s is 0, and nothing takes no time"; empty
-/// where one may have it. `latency_s` is above 0. Times, energies, powers and areas, told by the unit that the name
-/// ends in (_ms, _cycles, _mj, _w, _mm2, ...), are not below 0. Rates (_per_s), and what a word of the name calls a
-/// difference or a logarithm (slack_ns, energy_saving_j, log_time_s), may be.
+/// where one may have it. `latency_s` is above 0. Times, energies, powers and areas among `standard_metrics()` are not
+/// below 0. What an evaluator's own metrics mean is its to say: a hold slack in ns and a regret in s are below 0.
 [[nodiscard]] std::string impossible_value(std::string_view metric, double value);
+
+/// The same of a table, where -1 stands for what failed: also of names that are a plain quantity and no more, with or
+/// without a unit (time_ms, runtime_cycles, energy_mj, power, area_um2).
+[[nodiscard]] std::string impossible_cell(std::string_view metric, double value);
 
 }  // namespace hindsight::log
