@@ -47,8 +47,8 @@ class RowTaker {
                                                   const space::DesignSpace& space, const std::string& workload,
                                                   RowTaker& taker);
 
-/// Of roles with an infeasible_value: a remark where no row has it, as nothing may have failed; empty where some have it
-/// or the role is another. Error{usage} where the rows have another spelling of it.
+/// Of roles with an infeasible_value: a remark where no row has it, as nothing may have failed; empty where some have
+/// it or the role is another. Error{usage} where the rows have another spelling of it.
 [[nodiscard]] std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles);
 
 }  // namespace hindsight::dataset

@@ -21,10 +21,10 @@ enum class Answered { left_out, kept };
 std::string asked_sql(Database database, Answered answered) {
   const std::string evaluator =
       database.on_server() ? "(CAST(r.options_json AS JSONB) ->> 'evaluator')" : "(r.options_json ->> '$.evaluator')";
-  const std::string unanswered =
-      fmt::format("AND NOT EXISTS (SELECT 1 FROM evaluations e JOIN evaluators v ON v.evaluator_id = e.evaluator_id "
-                  "WHERE e.design_id = p.design_id AND e.workload_id = p.workload_id AND v.name = {}) ",
-                  evaluator);
+  const std::string unanswered = fmt::format(
+      "AND NOT EXISTS (SELECT 1 FROM evaluations e JOIN evaluators v ON v.evaluator_id = e.evaluator_id "
+      "WHERE e.design_id = p.design_id AND e.workload_id = p.workload_id AND v.name = {}) ",
+      evaluator);
   return fmt::format(
       "WITH firsts AS (SELECT min(p.proposal_id) AS proposal_id FROM proposals p JOIN runs r ON r.run_id = p.run_id "
       "WHERE r.kind = 'ask' AND p.verdict_json IS NULL {1}"

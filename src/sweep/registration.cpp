@@ -41,12 +41,12 @@ void refuse_other_samples(const log::Log& log, const SweepOptions& options) {
     samples = then.samples;
   }
   if (!other) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: run {} is this sweep with --samples {}, and {} of {} would be others. Name another log, "
-                          "another --seed, or --samples {}",
-                          printable(log.path().string(), 200), other->run_id, samples,
-                          options.keep ? "the rows that --keep leaves" : "the strata of lhs", options.samples,
-                          samples));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: run {} is this sweep with --samples {}, and {} of {} would be others. Name another log, "
+                  "another --seed, or --samples {}",
+                  printable(log.path().string(), 200), other->run_id, samples,
+                  options.keep ? "the rows that --keep leaves" : "the strata of lhs", options.samples, samples));
 }
 
 }  // namespace
