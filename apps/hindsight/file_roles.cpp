@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -65,7 +66,12 @@ bool same_file(const std::string& a, const std::string& b) {
 void require_room(const NamedFile& output) {
   if (!can_be_replaced(output.file)) return;
   const fs::path folder = folder_of(output.file);
-  if (::access(folder.c_str(), W_OK | X_OK) == 0 || (errno != EACCES && errno != EROFS)) return;
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
+  if (errno == EROFS) {
+    throw Error(ErrorKind::failure, fmt::format("{}: cannot write: {}. Name a file in another folder?",
+                                                printable(output.file, 200), std::strerror(EROFS)));
+  }
+  if (errno != EACCES) return;
   throw Error(ErrorKind::usage,
               fmt::format("{} {}: the folder {} may not be written to. Name a file in another folder?", output.option,
                           printable(output.file, 150), printable(folder.string(), 150)));

@@ -138,7 +138,7 @@ TEST_F(LogExport, ADamagedLogIsNamedAsSuch) {
     }
   }
   const std::string sound = import("p.csv", kTimes, "time_ms", "sound.db");
-  EXPECT_EQ(hindsight({"log", "export", sound, "--format", "jsonl", "--out", file("o")}).exit_code, 0);
+  EXPECT_EQ(hindsight({"log", "export", sound, "--format", "jsonl", "--out", file("sound.jsonl")}).exit_code, 0);
 }
 
 }  // namespace

@@ -293,7 +293,7 @@ TEST_F(OptimumVerb, WritesALandscapeOverNothingElse) {
   const auto all_to = [&](const std::string& out) {
     return optimum({"--all", "--space", "tiny", "--workloads", "m6", "--out", out});
   };
-  expect_one_line_error(all_to(log), 4, "is a SQLite database, no landscape; nothing is written over it");
+  expect_one_line_error(all_to(log), 2, "is a log or another SQLite database, which is not written over");
   expect_one_line_error(all_to(text), 4, "is no landscape; nothing is written over it");
   EXPECT_EQ(read_file(log), before);
   EXPECT_EQ(read_file(text), "mine");

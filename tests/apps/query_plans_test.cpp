@@ -199,6 +199,7 @@ TEST_F(QueryPlans, VerbsThatReadAllRowsAreKnown) {
       {"SELECT evaluation_id, ", "log verify: every row"},
       {"SELECT design_id, space_id, text_id FROM designs", "log verify --deep: every row"},
       {"SELECT v.evaluation_id, v.code", "log verify --deep: every row"},
+      {"SELECT m.evaluation_id, m.name, m.value, e.feasible", "log verify --deep: every row"},
       {"SELECT e.evaluation_id, average_power_w", "log verify --deep: every row"},
       {"SELECT * FROM (SELECT evaluation_id, name, value FROM evaluation_metrics UNION ALL", "log verify: every row"},
       {"SELECT EXISTS (SELECT 1 FROM evaluation_metrics)", "log hash: stops at the first row"},
