@@ -119,17 +119,18 @@ PlannedWork training_work(const dataset::Dataset& data, const surrogate::Trainin
   using Clock = std::chrono::steady_clock;
   surrogate::TrainingPlan part = plan;
   surrogate::Recipe& recipe = part.recipe;
-  const std::int64_t steps = (recipe.steps + recipe.final_steps) * recipe.ensemble;
+  const std::int64_t steps_each = recipe.steps + recipe.final_steps;
   const std::int64_t timed = recipe.method == surrogate::Method::layers ? kTimedLayerSteps : kTimedSteps;
   recipe.steps = std::min(recipe.steps, timed);
   recipe.final_steps = 0;
-  std::vector<std::int64_t> done(static_cast<std::size_t>(recipe.ensemble), 0);
+  std::vector<std::int64_t> done;       // of members, or of the heads that recipes of margins train one by one
   std::int64_t before = -1, after = 0;  // steps of all members at the first and the last report
   Clock::time_point first, last;
   surrogate::TrainOptions how = options;
   how.checkpoint = std::nullopt;
   how.resume = false;
   how.progress = [&](const surrogate::TrainProgress& state) {  // one thread at a time
+    done.resize(static_cast<std::size_t>(state.members));
     done.at(static_cast<std::size_t>(state.member)) = state.step;
     after = std::accumulate(done.begin(), done.end(), std::int64_t{0});
     last = Clock::now();
@@ -140,6 +141,7 @@ PlannedWork training_work(const dataset::Dataset& data, const surrogate::Trainin
   static_cast<void>(surrogate::train(data, part, how));
   PlannedWork work{.evaluations = 0};
   if (after <= before) return work;
+  const std::int64_t steps = steps_each * std::ssize(done);
   const double each_s = std::chrono::duration<double>(last - first).count() / static_cast<double>(after - before);
   work.seconds = each_s * static_cast<double>(steps);
   work.basis =

@@ -247,7 +247,8 @@ TEST_F(Learn, ARecipeIsTrainedByAMethodOfItsNetworksOrRefused) {
   expect_one_line_error(rehearsed("layers", "prime-paper"), 2, "--recipe prime-paper: is one of the method prime");
   expect_one_line_error(rehearsed("prime", "trends"), 2, "name a recipe of prime, e.g. v0.1");
   expect_one_line_error(rehearsed("layers", "margins"), 2, "is one of the method margins");
-  EXPECT_THAT(rehearsed("coms", "prime-paper").out, HasSubstr("by the recipe prime-paper (method coms)"));
+  const std::string own = write("own.yaml", "method: prime\nsteps: 5\nfinal_steps: 0\nhidden: [8]\nensemble: 1\n");
+  EXPECT_THAT(rehearsed("coms", own).out, HasSubstr("by the recipe own (method coms)"));
   const std::string bare = write("bare.yaml", "steps: 20\n");
   EXPECT_THAT(rehearsed("margins", bare).out, HasSubstr("by the recipe bare (method margins)"));
   expect_one_line_error(train({"--set", "method=layers"}), 2, "the method has an option of its own");

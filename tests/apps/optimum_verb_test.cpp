@@ -314,7 +314,7 @@ TEST_F(OptimumVerb, OptionsThatWouldHaveNoEffectAreRefused) {
   expect_one_line_error(tiny({"--all", "--top", "5"}), 2, "--top");
   expect_one_line_error(tiny({"--all", "--out", file("x.landscape"), "--aggregate", "worst"}), 2, "--aggregate");
   expect_one_line_error(tiny({"--pareto", "latency,energy", "--epsilon", "nan"}), 2, "must be 0 or more");
-  expect_one_line_error(tiny({"--pareto", "latency,area"}), 2, "Did you mean 'area_mm2'?");
+  expect_one_line_error(tiny({"--pareto", "latency,areamm2"}), 2, "Did you mean 'area_mm2'?");
 }
 
 TEST_F(OptimumVerb, RefusesWhatItCannotProve) {

@@ -97,7 +97,7 @@ TEST_F(SearchVerb, RefusesInOneLineAndWritesNoLog) {
   refused(2, {"--queries", "5", "--method", "bayes"}, "bayesian");
   refused(2, {"--queries", "5", "--objective", "latencys"}, "latency");
   refused(2, {"--queries", "5", "--aggregate", "weighted"}, "no weights");
-  refused(2, {"--queries", "5", "--max", "area=3"}, "area_mm2");
+  refused(2, {"--queries", "5", "--max", "areamm2=3"}, "area_mm2");
   refused(2, {"--queries", "5", "--max", "area_mm2>=27"},
           "--max area_mm2>=27: metrics have no lower limit, only parameters have one (--min NAME=VALUE)");
   refused(2, {"--queries", "5", "--max", "pes_x>=2"}, "--max pes_x>=2: write --min pes_x=2, a lower limit");
