@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "check/json_or_null.h"
 #include "hindsight/check/offline.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -16,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 std::optional<double> number(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional(json.get<double>());
 }
@@ -27,9 +27,9 @@ Json to_json(const OfflineResult& result) {
             {"seed", result.seed},
             {"samples", result.samples},
             {"settings_hash", result.settings_hash},
-            {"latency_s", optional(result.value)},
-            {"best_latency_s", optional(result.best_value)},
-            {"predicted_latency_s", optional(result.predicted_value)},
+            {"latency_s", or_null(result.value)},
+            {"best_latency_s", or_null(result.best_value)},
+            {"predicted_latency_s", or_null(result.predicted_value)},
             {"infeasible_frac", result.infeasible_frac},
             {"queries", result.queries},
             {"seconds", result.seconds},

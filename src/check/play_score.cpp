@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "check/json_or_null.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/aggregate.h"
 #include "hindsight/core/error.h"
@@ -24,8 +25,6 @@ using Json = nlohmann::ordered_json;
 
 /// Names a result that this program wrote.
 constexpr const char* kResultKind = "hindsight play";
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 /// Columns of the table in the order of the space's parameters. Others are nobody's: `propose --csv` writes ranks and
 /// predictions beside its designs, a person notes.

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "study/dram_capacity.h"
 
 namespace hindsight::study {
 
@@ -36,6 +37,7 @@ accel::optimum::Question exact_question(const surrogate::Model& model, const acc
                                     .derived_limits = {}};
   for (const workload::Network& network : networks) question.networks.push_back(&network);
   for (const optimize::Constraint& constraint : options.constraints) {
+    if (constraint.name == kDramFilled) continue;  // the model refuses such designs itself
     if (auto limit = derived_limit(derived, constraint.name, constraint.limit)) {
       question.derived_limits.push_back(std::move(*limit));
       continue;

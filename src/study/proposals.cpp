@@ -28,6 +28,8 @@
 namespace hindsight::study {
 namespace {
 
+using NetworksAtHand = std::vector<std::optional<workload::Network>>;
+
 using Json = nlohmann::ordered_json;
 
 /// Limits of area and simulations ask the built-in model: it must be the one that the surrogate learnt from.
@@ -153,14 +155,10 @@ std::vector<optimize::LowerBound> lower_bounds_of(const std::string& quantity, c
 }
 
 /// Of the objective and of every label that is asked for.
-void add_bounds(const std::vector<Application>& wanted, const KnownEvaluator& evaluator, Proposals& proposals) {
+void add_bounds(const std::vector<Application>& wanted, const NetworksAtHand& networks, const KnownEvaluator& evaluator,
+                Proposals& proposals) {
   const surrogate::Model& model = proposals.model;
   optimize::ProposeOptions& options = proposals.options;
-  const auto networks = networks_at_hand(wanted);
-  if (evaluator) {
-    auto held = dram_capacity_constraint(model.parts().space, networks);
-    if (held) options.constraints.push_back(std::move(*held));
-  }
   options.lower_bounds = lower_bounds_of(model.parts().objective_text, model, networks, evaluator);
   for (std::size_t i = 0; i < options.lower_bounds.size(); ++i) {
     if (!options.lower_bounds[i]) proposals.unbounded.push_back(wanted[i].context.name);
@@ -300,7 +298,7 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
 /// Those of what the user bounds, and of what the evaluator that the model learnt from states besides. Beyond what is
 /// stated no limit is named as a remedy.
 Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator,
-                 const DerivedQuantities& derived) {
+                 const DerivedQuantities& derived, const NetworksAtHand& networks) {
   Limits limits = resolve_limits(request.limits, model, evaluator, derived);
   const auto rows = model.parts().provenance.find("evaluator");
   if (!evaluator || rows == model.parts().provenance.end()) return limits;
@@ -321,6 +319,8 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
     };
     limits.constraints.push_back(std::move(*constraint));
   }
+  auto held = dram_capacity_constraint(model.parts().space, networks);
+  if (held) limits.constraints.push_back(std::move(*held));
   return limits;
 }
 
@@ -360,7 +360,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
   proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
-  Limits limits = limits_of(request, model, evaluator, proposals.derived);
+  const NetworksAtHand networks = networks_at_hand(wanted);
+  Limits limits = limits_of(request, model, evaluator, proposals.derived, networks);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);
@@ -368,7 +369,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   optimize::take_risk(asked_risk(request), model, options);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  if (request.bounds) add_bounds(wanted, evaluator, proposals);
+  if (request.bounds) add_bounds(wanted, networks, evaluator, proposals);
   std::shared_ptr<const Verifier>& verifier = proposals.verifier;
   if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;

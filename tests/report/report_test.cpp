@@ -93,8 +93,9 @@ TEST_F(Evaluations, WhatAServerDoesNotSwitchOffIsNoLeakage) {
   const double leaks = parts.at("leakage_j"), idles = parts.at("idle_j");
   const double both = card.networks.front().evaluation.metrics.value().energy.leakage_j;
   EXPECT_NEAR((leaks + idles) / both, 1, test::kRounding);
-  // A card idles at 0.38 of its die's peak power, and the rest leaks.
-  EXPECT_NEAR(idles / leaks * card.chip.leakage_w / (0.38 * card.chip.die_peak_w), 1, 1e-9);
+  // A card idles at 0.38 of its die's peak power, and the rest leaks: a ratio of differences of near numbers.
+  constexpr double kDifference = 1e-9;
+  EXPECT_NEAR(idles / leaks * card.chip.leakage_w / (0.38 * card.chip.die_peak_w), 1, kDifference);
   EXPECT_THAT(explanation_text(card, 0), HasSubstr("\nidle  "));
 
   config.cooling = accel::Cooling::phone;
