@@ -306,5 +306,24 @@ TEST_F(DatacenterVerbs, BatchesOfANetworkAreNamed) {
   EXPECT_THAT(refused.err, HasSubstr(":4:"));
 }
 
+TEST_F(DatacenterVerbs, WhetherTheDramHoldsAMixtureIsALimitOfProposals) {
+  const auto propose = [](const std::string& network, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"propose", "--space", "datacenter", "--workload",
+                                   network,   "--top",   "3",          "--simulate"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  const Outcome mixture = propose("mixtral_8x7b_decode", {"--evaluations", "5000", "--json"});
+  ASSERT_EQ(mixture.exit_code, 0) << mixture.err;
+  for (const Json& one : Json::parse(mixture.out).at("proposals")) {
+    EXPECT_LE(one.at("predicted").at("constraints").at("dram_filled_frac"), 1);
+    for (const Json& reason : one.at("simulated").at("workloads").at(0).at("reasons"))
+      EXPECT_NE(reason, "dram_capacity");
+  }
+  // What asks the model for every design has the limit there.
+  expect_one_line_error(propose("bert_base", {"--pareto", "latency,energy", "--exact-front"}), 2,
+                        "need bounds for its parameter 'precision'");
+}
+
 }  // namespace
 }  // namespace hindsight::app::test
