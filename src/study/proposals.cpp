@@ -338,19 +338,24 @@ optimize::LoggedQuestion logged_question(const optimize::ProposeOptions& options
   return question;
 }
 
+// Nothing is found yet: the model that is asked, and the options as they were asked.
+Proposals nothing_proposed(const ProposalRequest& request) {
+  return {.model_file = request.model,
+          .model = surrogate::load_model(request.model),
+          .logged = nullptr,
+          .options = request.options,
+          .result = {},
+          .known = {},
+          .best_in_log = std::nullopt,
+          .novelties = {},
+          .doubts = {},
+          .technology = {}};
+}
+
 Proposals propose(const ProposalRequest& request, const BeforeSearch& before_search) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
-  Proposals proposals{.model_file = request.model,
-                      .model = surrogate::load_model(request.model),
-                      .logged = nullptr,
-                      .options = request.options,
-                      .result = {},
-                      .known = {},
-                      .best_in_log = std::nullopt,
-                      .novelties = {},
-                      .doubts = {},
-                      .technology = {}};
+  Proposals proposals = nothing_proposed(request);
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
   const accel::Technology technology = technology_for(request, model);

@@ -315,7 +315,8 @@ TEST_F(DatacenterVerbs, WhetherTheDramHoldsAMixtureIsALimitOfProposals) {
   };
   const Outcome mixture = propose("mixtral_8x7b_decode", {"--evaluations", "5000", "--json"});
   ASSERT_EQ(mixture.exit_code, 0) << mixture.err;
-  for (const Json& one : Json::parse(mixture.out).at("proposals")) {
+  const Json answer = Json::parse(mixture.out);
+  for (const Json& one : answer.at("proposals")) {
     EXPECT_LE(one.at("predicted").at("constraints").at("dram_filled_frac"), 1);
     for (const Json& reason : one.at("simulated").at("workloads").at(0).at("reasons"))
       EXPECT_NE(reason, "dram_capacity");
