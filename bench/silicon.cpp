@@ -1,7 +1,7 @@
 /// Published figures of whole chips beside the model's, quantity by quantity, in Markdown; then each family's mean, the
 /// constants of power as the fitted figures give them, and the chips that are left out: `silicon [FILE.yaml]`. The
 /// share of designs of a space that each reason refuses: `silicon --reasons SPACE TECHNOLOGY AREA_MM2 [WORKLOADS]`.
-/// What half and twice of each constant without a source do: `silicon --sensitivity`.
+/// What half and twice of each constant that was chosen do: `silicon --sensitivity`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -235,8 +235,7 @@ Change change_of(const ManyResults& before, const ManyResults& after) {
 /// The constants with what half and twice of each do, then those that are not asked.
 void print_sensitivity() {
   Table table;
-  table.add_column("constant", Align::left);
-  table.add_column("of designs of", Align::left);
+  for (const char* const name : {"constant", "tag", "of designs of"}) table.add_column(name, Align::left);
   for (const char* const name : {"area", "latency", "energy", "tau of latency x area", "feasible designs"}) {
     table.add_column(name, Align::right);
   }
@@ -248,9 +247,10 @@ void print_sensitivity() {
     const Change half = change_of(asked.before, results_of(asked, constant, 0.5));
     const Change twice = change_of(asked.before, results_of(asked, constant, 2));
     const auto ratios = [](double first, double second) { return fmt::format("x{:.3f}, x{:.3f}", first, second); };
-    table.add_row({std::string(constant.name), fmt::format("{}, {}", constant.space, constant.technology),
-                   ratios(half.area, twice.area), ratios(half.latency, twice.latency),
-                   ratios(half.energy, twice.energy), fmt::format("{:.3f}, {:.3f}", half.tau, twice.tau),
+    table.add_row({std::string(constant.name), constant.origin == ValueOrigin::chosen ? "chosen" : "source",
+                   fmt::format("{}, {}", constant.space, constant.technology), ratios(half.area, twice.area),
+                   ratios(half.latency, twice.latency), ratios(half.energy, twice.energy),
+                   fmt::format("{:.3f}, {:.3f}", half.tau, twice.tau),
                    fmt::format("x{:.2f}, x{:.2f}", half.feasible, twice.feasible)});
   }
   fmt::print("{}\n", table.markdown());

@@ -1,10 +1,12 @@
-/// The constants of version 2 of the model that nobody publishes, and what results do when one of them is another.
+/// The constants of version 2 of the model that were chosen, and what results do when one of them is another.
 ///
-/// Each carries the tag [chosen] where it stands. A factor reaches a result through the parts of an evaluation that the
+/// One that nobody publishes carries the tag [chosen] where it stands; of the others a source was found that states the
+/// value or has it in its range, and is the tag. A factor reaches a result through the parts of an evaluation that the
 /// constant enters, so that the model itself has no knobs for them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -14,11 +16,15 @@
 
 namespace hindsight::accel {
 
+/// Whether a source states the value.
+enum class ValueOrigin : std::uint8_t { published, chosen };
+
 /// A constant, and the designs and the network of which a factor of it is asked. Each function scales one part of an
 /// evaluation; null: the constant is not in that part.
 struct ChosenConstant {
   std::string_view name;
   std::string_view space, technology, workload;
+  ValueOrigin origin = ValueOrigin::published;
   void (*in_technology)(Technology& technology, double factor) = nullptr;
   void (*in_config)(AcceleratorConfig& config, double factor) = nullptr;  ///< before the chip's facts are known
   void (*in_chip)(ChipFacts& chip, double factor) = nullptr;              ///< after them and the hardware's checks

@@ -41,13 +41,13 @@ struct VectorCost {
     case VectorWork::norm:
       return {.ops = 6};  // [paper: transformer-2017] mean, difference, square, variance, scale, shift
     case VectorWork::activation:
-      return {.ops = 4};  // [chosen] exponential, sum, reciprocal, product
+      return {.ops = 4};  // [paper: gelu-2016] x / (1 + e^-x), SiLU: exponential, sum, reciprocal, product
     case VectorWork::gate:
       return {.ops = 2.5, .other_operands = 0.5};  // [paper: llama3] four of SiLU and a product, for two elements
     case VectorWork::rotary:
       return {.ops = 3};  // [paper: llama3] two products and a sum
     case VectorWork::pool:
-      return {.ops = 1};  // [chosen] a comparison or a sum; overlap of windows stays in registers
+      return {.ops = 1};  // [data: ptflops] a comparison or a sum; overlap of windows stays in registers
   }
   return {};
 }

@@ -1,4 +1,4 @@
-/// Factors of the constants that nobody publishes.
+/// Factors of the constants that were chosen.
 #include "hindsight/accel/chosen_constants.h"
 
 #include <algorithm>
@@ -40,6 +40,13 @@ void scale_dram_efficiency(ChipRates& rates, const AcceleratorConfig&, double fa
 }
 /// Routers and buses multiply each other.
 void scale_routers(Technology& technology, double factor) { technology.noc_router_um2_per_bit *= factor; }
+
+/// Energies and leakage as those of a chip that states such a supply.
+void scale_supply(Technology& technology, double factor) {
+  AcceleratorConfig supplied;
+  supplied.logic_v = supplied.memory_v = factor * technology.supply_v;
+  technology = at_supplies(technology, supplied);
+}
 
 /// Every area that 22 nm has from 28 nm.
 void scale_shrink(Technology& technology, double factor) {
@@ -138,6 +145,7 @@ const ChosenConstant kChosenConstants[] = {
      .space = kEdge,
      .technology = kCard,
      .workload = kMobile,
+     .origin = ValueOrigin::chosen,
      .in_rates = [](ChipRates& rates, const AcceleratorConfig&, double factor) { rates.granule_operands *= factor; }},
     {.name = "kRequantisationReuse",
      .space = kEdge,
@@ -148,6 +156,7 @@ const ChosenConstant kChosenConstants[] = {
      .space = kEdge,
      .technology = kCard,
      .workload = kMobile,
+     .origin = ValueOrigin::chosen,
      .in_chip = [](ChipFacts& chip, double factor) { add_instructions(chip, (factor - 1.0) * kSetupInstructions); },
      .in_layer = [](LayerResult& layer, const ChipFacts& chip,
                     double factor) { add_executed(layer, chip, (factor - 1.0) * kSetupInstructions); }},
@@ -155,6 +164,7 @@ const ChosenConstant kChosenConstants[] = {
      .space = kEdge,
      .technology = kCard,
      .workload = kMobile,
+     .origin = ValueOrigin::chosen,
      .in_chip = [](ChipFacts& chip,
                    double factor) { add_instructions(chip, (factor - 1.0) * 2 * kSetupInstructionsPerRowAndColumn); },
      .in_layer =
@@ -200,23 +210,32 @@ const ChosenConstant kChosenConstants[] = {
      .space = kDatacenter,
      .technology = kAir,
      .workload = kConvolutions,
+     .origin = ValueOrigin::chosen,
      .in_rates = scale_shared_weights},
     // config.h
-    {.name = "working_frac", .space = kEdge, .technology = kCard, .workload = kMobile, .in_config = scale_working},
+    {.name = "working_frac",
+     .space = kEdge,
+     .technology = kCard,
+     .workload = kMobile,
+     .origin = ValueOrigin::chosen,
+     .in_config = scale_working},
     {.name = "working_frac",
      .space = kDatacenter,
      .technology = kAir,
      .workload = kConvolutions,
+     .origin = ValueOrigin::chosen,
      .in_config = scale_working},
     {.name = "core_working_frac",
      .space = kEdge,
      .technology = kCard,
      .workload = kMobile,
+     .origin = ValueOrigin::chosen,
      .in_config = scale_core_working},
     {.name = "core_working_frac",
      .space = kDatacenter,
      .technology = kAir,
      .workload = kConvolutions,
+     .origin = ValueOrigin::chosen,
      .in_config = scale_core_working},
     // vector_work.h
     {.name = "activation",
@@ -242,20 +261,29 @@ const ChosenConstant kChosenConstants[] = {
      .technology = "12nm-silicon@card",
      .workload = kMobile,
      .in_technology = [](Technology& technology, double factor) { technology.sram.area_mm2.coefficient *= factor; }},
+    {.name = "supply_v",
+     .space = kEdge,
+     .technology = kCard,
+     .workload = kMobile,
+     .origin = ValueOrigin::chosen,
+     .in_technology = scale_supply},
     {.name = "logic_leakage_mw_per_mm2",
      .space = kDatacenter,
      .technology = "5nm-silicon@liquid",
      .workload = kConvolutions,
+     .origin = ValueOrigin::chosen,
      .in_technology = [](Technology& technology, double factor) { technology.logic_leakage_mw_per_mm2 *= factor; }},
     {.name = "noc_pj_per_byte_mm",
      .space = kDatacenter,
      .technology = "5nm-silicon@liquid",
      .workload = kConvolutions,
+     .origin = ValueOrigin::chosen,
      .in_technology = [](Technology& technology, double factor) { technology.noc_pj_per_byte_mm *= factor; }},
     {.name = "noc_router_um2_per_bit",
      .space = kDatacenter,
      .technology = kAir,
      .workload = kConvolutions,
+     .origin = ValueOrigin::chosen,
      .in_technology = scale_routers},
     {.name = "cooling.phone.most_w",
      .space = kEdge,
@@ -280,7 +308,6 @@ const ChosenConstant kChosenConstants[] = {
 constexpr UnaskedConstant kUnaskedConstants[] = {
     {"kPeMemoryBankBytes in energies", "what is asked above is how many ports there are"},
     {"kProcessorMacs", "no design of a space has a processor; chips that have: their peak power"},
-    {"supply_v", "no design of a space states supplies of its own; MTIA v1 does"},
 };
 
 }  // namespace
