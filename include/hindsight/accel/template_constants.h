@@ -15,10 +15,11 @@ inline constexpr double kAccumulatorBytes = 4;
 /// [spec: k210-kpu, kpu_batchnorm_argument_t] One entry of the parameter memory: a channel's bias of 32 bits, its
 /// requantisation multiplier of 24 and its shift of 4, in one word of 64.
 inline constexpr double kParameterEntryBytes = 8;
-/// One instruction: a 256-bit word. [paper: tpu-2017, section 2] 12 bytes; [data: tpuv2-hotchips] 322 bits, 40 bytes.
-/// Between them: PRIME publishes program sizes in bytes (224,992 to 1,331,360, with 32 as greatest common divisor) and
-/// instruction memories in entries (8,192 to 65,536); at 32 bytes the programs (7,031 to 41,605 words) fall inside the
-/// range of the memories, at 16 bytes the longest fits none of them [paper: prime-2022].
+/// One instruction: a 256-bit word. [paper: tpu-2017, section 2] 12 bytes; [data: edgetpuxray] 128 bits, 16 bytes;
+/// [data: tpuv2-hotchips] 322 bits, 40 bytes. Between them: PRIME publishes program sizes in bytes (224,992 to
+/// 1,331,360, with 32 as greatest common divisor) and instruction memories in entries (8,192 to 65,536); at 32 bytes
+/// the programs (7,031 to 41,605 words) fall inside the range of the memories, at 16 bytes the longest fits none of
+/// them [paper: prime-2022].
 inline constexpr double kInstructionBytes = 32;
 
 /// [paper: floonoc] Bytes that one NoC link moves per cycle: 629 Gb/s per link at 1.23 GHz are 512 bits. 51.2 GB/s at
