@@ -43,6 +43,11 @@ Recipe scratch_recipe(const std::string& recipe_text, const dataset::Dataset& da
   return recipe;
 }
 
+Model model_from_scratch(const dataset::Dataset& data, const Recipe& recipe, unsigned threads) {
+  const TrainOptions options{.threads = threads, .checkpoint = std::nullopt, .progress = {}};
+  return train(data.without_empty_contexts(), recipe, options).model;
+}
+
 ScratchAnswers answers_from_scratch(const dataset::Dataset& data, const std::vector<std::size_t>& fold,
                                     std::size_t folds, const Recipe& recipe, unsigned threads) {
   ScratchAnswers answers;
@@ -56,11 +61,10 @@ ScratchAnswers answers_from_scratch(const dataset::Dataset& data, const std::vec
       if (fold[i] == held_out) out[static_cast<std::size_t>(data.context[i])].push_back(static_cast<Eigen::Index>(i));
     }
     try {
-      const dataset::Dataset part = data.subset(in).without_empty_contexts();
-      const TrainResult trained = train(part, recipe, {.threads = threads, .checkpoint = std::nullopt, .progress = {}});
+      const Model trained = model_from_scratch(data.subset(in), recipe, threads);
       for (std::size_t c = 0; c < out.size(); ++c) {
         if (out[c].empty()) continue;
-        const EnsemblePrediction said = trained.model.predict(data.levels(out[c], Eigen::all), data.contexts[c]);
+        const EnsemblePrediction said = trained.predict(data.levels(out[c], Eigen::all), data.contexts[c]);
         answers.objective(out[c]) = said.objective;
         answers.p_feasible(out[c]) = said.p_feasible;
       }

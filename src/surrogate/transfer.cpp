@@ -20,6 +20,7 @@
 #include "hindsight/core/thread_pool.h"
 #include "surrogate/head_transfer.h"
 #include "surrogate/scratch.h"
+#include "surrogate/scratch_limits.h"
 #include "surrogate/training_rows.h"
 #include "surrogate/transfer_feasibility.h"
 #include "surrogate/transfer_rows.h"
@@ -31,6 +32,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// [chosen] Tau's variance shrinks as tau grows, by 1 - tau^2, but not below this share: a pair more or less among few
 /// rows is chance however strong the others agree.
 constexpr double kLeastTauVariance = 0.1;
+/// The area under the curve of what knows nothing.
+constexpr double kChanceArea = 0.5;
 /// How right `values` (z) are about the feasible rows at the places `places` of the list of all feasible rows:
 /// Kendall's tau, mean over applications with two such rows, and the error on the objective's scale, where every
 /// application has its own deviation.
@@ -178,11 +181,9 @@ double area_under_curve(const dataset::Dataset& data, const Eigen::VectorXd& val
 }
 
 /// The score of networks trained from scratch without the rows held out; nothing, with a remark, where that fails.
-std::optional<TransferScore> scratch_score(const TransferRows& rows, const TransferOptions& options,
+std::optional<TransferScore> scratch_score(const TransferRows& rows, const Recipe& recipe, unsigned threads,
                                            std::vector<std::string>& remarks) {
-  const ScratchAnswers answers =
-      answers_from_scratch(rows.data, rows.fold, kTransferFolds,
-                           scratch_recipe(rows.base.parts().recipe_text, rows.data, options.seed), options.threads);
+  const ScratchAnswers answers = answers_from_scratch(rows.data, rows.fold, kTransferFolds, recipe, threads);
   stop_when_asked();
   if (!answers.problem.empty()) {
     remarks.push_back("not compared with a training from scratch: " + answers.problem);
@@ -199,6 +200,28 @@ std::optional<TransferScore> scratch_score(const TransferRows& rows, const Trans
   TransferScore score = score_of(rows, "from scratch", all_places(rows.feasible.size()), values);
   score.feasibility_auc = area_under_curve(rows.data, answers.p_feasible);
   return score;
+}
+
+/// Limits learned from the rows alone, where they tell held-out rows apart better than `moved` does; whether they were
+/// taken. `area`: of networks from scratch, `moved`: of the networks as they are.
+bool limits_from_rows(const TransferRows& rows, const Recipe& recipe, unsigned threads, double area, double moved,
+                      TransferNetworks& networks, Model::Parts& parts, std::vector<std::string>& remarks) {
+  const double known = parts.feasibility_learned ? moved : kChanceArea;
+  if (!separates_better(area, known, rows.feasible.size(), rows.data.size() - rows.feasible.size())) return false;
+  const std::string compared = fmt::format("rows held out: area under the curve {:.3f}, {} {:.3f}", area,
+                                           parts.feasibility_learned ? "moved" : "without any", known);
+  const Model scratch = model_from_scratch(rows.data, recipe, threads);
+  stop_when_asked();
+  const std::string why_not = take_limits(scratch, networks);
+  if (!why_not.empty()) {
+    remarks.push_back(
+        fmt::format("limits learned from these rows alone would be better ({}), but {}", compared, why_not));
+    return false;
+  }
+  parts.feasibility_learned = true;
+  parts.feasibility_temperature = scratch.parts().feasibility_temperature;
+  remarks.push_back(fmt::format("limits: learned from these rows alone ({})", compared));
+  return true;
 }
 
 /// "offset: tau 0.912, error 0.031; ...": for the card.
@@ -241,9 +264,10 @@ TransferScore own_score(const std::vector<TransferScore>& scores, const std::str
   return named("adapted");
 }
 
-Model assembled(const TransferRows& rows, const TransferNetworks& networks, const TransferOptions& options,
-                const std::vector<TransferScore>& scores, const std::string& moves) {
-  Model::Parts parts = rows.base.parts();
+/// `parts`: those of the base, but for what limits from the rows alone changed.
+Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetworks& networks,
+                const TransferOptions& options, const std::vector<TransferScore>& scores, const std::string& moves,
+                double feasibility_auc) {
   const auto of_base = [&](const std::string& key) {
     const auto found = parts.provenance.find(key);
     return found == parts.provenance.end() ? std::string() : found->second;
@@ -267,7 +291,7 @@ Model assembled(const TransferRows& rows, const TransferNetworks& networks, cons
   parts.metrics = {.kendall_tau = own.kendall_tau,
                    .spearman = kNaN,
                    .top_k_precision = kNaN,
-                   .feasibility_auc = std::ranges::find(scores, "adapted", &TransferScore::name)->feasibility_auc,
+                   .feasibility_auc = feasibility_auc,
                    .calibration_error = kNaN};
   parts.members = as_networks(networks);
   return Model(std::move(parts));
@@ -370,13 +394,20 @@ TransferResult adapt(const Model& base, const dataset::Dataset& data, const Tran
   }
   const TransferScore own = own_score(scores, objective.choice.name());
   bool scratch_is_better = false;
+  Model::Parts parts = base.parts();
+  double area = std::ranges::find(scores, "adapted", &TransferScore::name)->feasibility_auc;
   if (options.compare_scratch) {
-    if (const auto scratch = scratch_score(rows, options, remarks)) {
+    const Recipe recipe = scratch_recipe(base.parts().recipe_text, data, options.seed);
+    if (const auto scratch = scratch_score(rows, recipe, threads, remarks)) {
       scratch_is_better = better(*scratch, own, rows.feasible.size());
       scores.push_back(*scratch);
+      const double alone = scratch->feasibility_auc;
+      if (!scratch_is_better && limits_from_rows(rows, recipe, threads, alone, area, networks, parts, remarks)) {
+        area = alone;
+      }
     }
   }
-  Model model = assembled(rows, networks, options, scores, objective.choice.name());
+  Model model = assembled(std::move(parts), rows, networks, options, scores, objective.choice.name(), area);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {.model = std::move(model),
           .scores = std::move(scores),

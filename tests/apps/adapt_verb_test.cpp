@@ -41,7 +41,7 @@ TEST_F(Learn, AdaptsAModelToFewRowsOfAnotherTechnology) {
 }
 
 TEST_F(Learn, SaysThatTransferHurtsAndWritesNothing) {
-  ASSERT_EQ(sweep("m6", "1000").exit_code, 0);
+  ASSERT_EQ(sweep("t_rnn_enc", "400").exit_code, 0);  // few layers: trainings from scratch are short
   ASSERT_EQ(train({"--recipe", "layers", "--set", "steps=300"}).exit_code, 0);
   surrogate::Model::Parts parts = surrogate::load_model(model()).parts();
   surrogate::Weights weights = parts.members.front().weights();
@@ -58,20 +58,21 @@ TEST_F(Learn, SaysThatTransferHurtsAndWritesNothing) {
     words.insert(words.end(), more.begin(), more.end());
     return hindsight(words, here);
   };
-  const Outcome refused =
-      from_noise("my adapted.safetensors", {"--workloads", "m6", "--where", "pes_x>=2", "--seed", "1", "--quiet"});
+  const Outcome refused = from_noise("my adapted.safetensors",
+                                     {"--workloads", "t_rnn_enc", "--where", "pes_x>=2", "--seed", "1", "--quiet"});
   expect_one_line_error(refused, 1, "transfer hurts: on rows held out the adapted model has tau ");
   const std::string mark = "train on these rows alone: ";
   const std::size_t at = refused.err.find(mark);
   ASSERT_NE(at, std::string::npos) << refused.err;
   const std::string command = refused.err.substr(at + mark.size(), refused.err.find('\n') - at - mark.size());
-  EXPECT_THAT(command, ::testing::StartsWith("hindsight train --log study.sqlite --workloads m6 --objective latency"));
+  EXPECT_THAT(command,
+              ::testing::StartsWith("hindsight train --log study.sqlite --workloads t_rnn_enc --objective latency"));
   EXPECT_THAT(command, HasSubstr(" --where 'pes_x>=2' --recipe layers --out 'my adapted.safetensors'"));
   const std::string line = "cd '" + folder_.string() + "' && PATH='" + program_path().parent_path().string() +
                            "':$PATH && " + command + " --dry-run > /dev/null";
   EXPECT_EQ(std::system(line.c_str()), 0) << command;
   EXPECT_FALSE(std::filesystem::exists(file("my adapted.safetensors")));
-  const Outcome lengthy = from_noise(std::string(180, 'o') + ".safetensors", {"--workloads", "m6", "--json"});
+  const Outcome lengthy = from_noise(std::string(180, 'o') + ".safetensors", {"--workloads", "t_rnn_enc", "--json"});
   EXPECT_THAT(lengthy.err, HasSubstr("the training of these rows alone: hindsight train --log study.sqlite"));
   EXPECT_THAT(lengthy.err, HasSubstr("alone: give --recipe layers --objective latency"));
   EXPECT_EQ(Json::parse(lengthy.out).at("status"), "refused");

@@ -20,6 +20,7 @@
 #include "surrogate/head_transfer.h"
 #include "surrogate/limit_transfer.h"
 #include "surrogate/margin_training.h"
+#include "surrogate/scratch_limits.h"
 #include "surrogate/small_model.h"
 #include "surrogate/training_fixture.h"
 #include "temporary_folder.h"
@@ -309,15 +310,15 @@ TEST(Adapt, RowsOfTheSimulatorThatWasLearntChangeLittle) {
   EXPECT_GT(after.right, before.right - 0.03);
 }
 
-/// The base with an objective that is noise: large random weights.
-Model noise() {
+/// The base with heads that are noise, large random weights: those whose names begin so.
+Model noise(const std::string& heads = "objective.") {
   Model::Parts parts = base().parts();
   std::vector<Network> members;
   for (const Network& member : parts.members) {
     Weights weights = member.weights();
     const Weights random = test::random_weights(member.architecture(), 100 + members.size());
     for (auto& [name, tensor] : weights) {
-      if (!name.starts_with("objective.") || name == "objective.factor") continue;
+      if (!name.starts_with(heads) || name.ends_with(".factor") || name.ends_with(".scale")) continue;
       tensor = random.at(name);
       for (float& value : tensor.values) value *= 8;
     }
@@ -339,6 +340,54 @@ TEST(Adapt, SaysThatTransferHurtsWhereTheModelIsNoiseToTheRows) {
   const TransferResult helped = adapt(base(), rows_of(kLearnt, 1, 40, 5, 40), options);
   EXPECT_FALSE(helped.scratch_is_better);
   EXPECT_LT(score(helped, "unadapted").error, score(helped, "from scratch").error);
+}
+
+TEST(Adapt, LimitsAreThoseOfTheRowsAloneWhereTheseTellMore) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  TransferOptions options = quick();
+  options.compare_scratch = true;
+  const Model doubtful = noise("feasible");
+  const TransferResult taken = adapt(doubtful, rows_of(kLearnt, 1, 150, 5, 40), options);
+  EXPECT_FALSE(taken.scratch_is_better) << "the objective is what it was";
+  EXPECT_THAT(taken.remarks, Contains(HasSubstr("limits: learned from these rows alone (rows held out: ")));
+  EXPECT_EQ(taken.model.parts().metrics.feasibility_auc, score(taken, "from scratch").feasibility_auc);
+  EXPECT_GT(truth(taken.model, kLearnt, 40).right, 0.9);
+  const Truth kept = truth(taken.model, kLearnt, 40), before = truth(doubtful, kLearnt, 40);
+  EXPECT_GT(kept.tau, before.tau - 0.02) << "the objective is not that of the rows alone";
+  options.compare_scratch = false;
+  EXPECT_LT(truth(adapt(doubtful, rows_of(kLearnt, 1, 150, 5, 40), options).model, kLearnt, 40).right,
+            truth(taken.model, kLearnt, 40).right);
+  options.compare_scratch = true;
+  const TransferResult stayed = adapt(base(), rows_of(kLearnt, 1, 150, 5, 40), options);
+  EXPECT_THAT(stayed.remarks, Each(testing::Not(HasSubstr("these rows alone"))));
+}
+
+TEST(SeparatesBetter, OnlyBeyondTheStandardError) {
+  // Of 10 and 10 rows at 0.8: Q1 = 2/3, Q2 = 0.7111; variance (0.16 + 9 x 0.02667 + 9 x 0.07111) / 100, root 0.1020.
+  EXPECT_TRUE(separates_better(0.8, 0.69, 10, 10));
+  EXPECT_FALSE(separates_better(0.8, 0.71, 10, 10));
+  EXPECT_TRUE(separates_better(0.8, 0.77, 200, 200));
+  EXPECT_FALSE(separates_better(0.6, 0.8, 200, 200));
+  EXPECT_FALSE(separates_better(kNaN, 0.5, 10, 10));
+  EXPECT_FALSE(separates_better(0.8, kNaN, 10, 10)) << "nothing is known of the other";
+  EXPECT_FALSE(separates_better(1, 0.99, 2, 2)) << "four rows leave no certainty";
+}
+
+TEST(TakeLimits, RefusesNetworksOfAnotherFormAndChangesNothing) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  const Model scratch(base());
+  TransferNetworks networks{
+      .architecture = base().parts().members.front().architecture(), .weights = {}, .reasons = {}};
+  for (const Network& member : base().parts().members) networks.weights.push_back(member.weights());
+  networks.weights.back().at("code.0").values.front() += 1;
+  EXPECT_THAT(take_limits(scratch, networks), HasSubstr("code designs otherwise"));
+  networks.weights.back() = base().parts().members.back().weights();
+  networks.architecture.hidden.push_back(4);
+  EXPECT_THAT(take_limits(scratch, networks), HasSubstr("another form"));
+  EXPECT_THAT(networks.reasons, testing::IsEmpty());
+  networks.architecture.hidden.pop_back();
+  EXPECT_EQ(take_limits(scratch, networks), "");
+  EXPECT_EQ(networks.reasons, base().parts().reason_names);
 }
 
 TEST(Better, RanksDecideBeyondChanceAndErrorsWithinIt) {
