@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/context.h"
