@@ -170,7 +170,7 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
       runs.saturated = run;
       runs.batches.push_back(run);
     }
-    // A mixture gains little where the doubled batch asks more experts, and much once it asks all.
+    // A mixture may gain nothing while doubled batches ask twice the experts, and much once they ask all.
     const bool asks_more = larger->totals().weight_bytes > weight_bytes;
     weight_bytes = larger->totals().weight_bytes;
     if (gain < kSaturationGain && !asks_more) break;

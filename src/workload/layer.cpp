@@ -155,7 +155,8 @@ std::string find_expert_problem(const Layer& layer) {
                        layer.experts, layer.experts);
   }
   if (product({layer.repeat, layer.experts}) > static_cast<double>(kLargestSize)) {
-    return fmt::format("repeat {} of {} experts is beyond {} layers", layer.repeat, layer.experts, kLargestSize);
+    return fmt::format("repeat {} of {} experts is beyond {} layers. Use a smaller repeat?", layer.repeat,
+                       layer.experts, kLargestSize);
   }
   return {};
 }

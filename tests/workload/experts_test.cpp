@@ -226,7 +226,7 @@ TEST(ShippedMixtures, ABatchReadsTheExpertsThatItsTokensAsk) {
 }
 
 /// One token and a prompt were described rightly before layers could say that they are experts: logs and models of them
-/// stay (hashes by version 0.1's files).
+/// stay (hashes of the files of before).
 TEST(ShippedMixtures, AtTheirOwnBatchAreWhatTheyWere) {
   for (const auto& [name, hash] : std::vector<std::pair<const char*, const char*>>{
            {"mixtral_8x7b_decode", "4dd6e5d2af32717049ec9f6ac42b90a149afa688035471cb8a49a8469ad09536"},
