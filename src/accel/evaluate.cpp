@@ -276,7 +276,7 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
 }
 
 double stored_operands(const workload::Network& network) {
-  auto operands = static_cast<double>(network.extra_parameters().count);
+  double operands = network.other_parameters();
   for (const workload::GemmLayer& layer : network.gemms())
     operands += layer_shape(layer).weight_bytes * static_cast<double>(layer.repeat);
   return operands;
@@ -284,7 +284,7 @@ double stored_operands(const workload::Network& network) {
 
 Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,
                     std::span<LayerResult> details) {
-  return evaluate(chip, network.gemms(), depth, details, static_cast<double>(network.extra_parameters().count));
+  return evaluate(chip, network.gemms(), depth, details, network.other_parameters());
 }
 
 }  // namespace hindsight::accel

@@ -15,7 +15,7 @@ NetworkSet::NetworkSet(std::span<const workload::Network> networks) {
   for (const workload::Network& network : networks) {
     std::vector<std::uint32_t>& layers = networks_.emplace_back();
     layers.reserve(network.gemms().size());
-    other_parameters_.push_back(static_cast<double>(network.extra_parameters().count));
+    other_parameters_.push_back(network.other_parameters());
     for (std::size_t i = 0; i < network.gemms().size(); ++i) {
       const LayerShape shape = layer_shape(network.gemms(), i);
       const auto [place, added] = places.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));

@@ -1,4 +1,4 @@
-/// Mixtures of experts whose layers are those of one token.
+/// Notices mixtures of experts whose layers are those of one token.
 #include "hindsight/check/experts.h"
 
 #include <fmt/format.h>

@@ -159,6 +159,7 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
   runs.exceeds_memory = gpu::resident_bytes(network, contender.dtype) > contender.spec.dram_bytes;
   runs.saturated = runs.single;
   runs.batches = {runs.single};
+  double weight_bytes = network.totals().weight_bytes;
   for (std::int64_t batch = 2 * network.batch(); batch <= kLargestBatch; batch *= 2) {
     const std::optional<workload::Network> larger = at_batch(network, batch, contender);
     runs.memory_bound_batch = !larger;
@@ -169,7 +170,10 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
       runs.saturated = run;
       runs.batches.push_back(run);
     }
-    if (gain < kSaturationGain) break;
+    // A mixture may gain nothing while doubled batches ask twice the experts, and much once they ask all.
+    const bool asks_more = larger->totals().weight_bytes > weight_bytes;
+    weight_bytes = larger->totals().weight_bytes;
+    if (gain < kSaturationGain && !asks_more) break;
   }
   return runs;
 }

@@ -140,7 +140,7 @@ std::string layers_csv(const PlayTask& task) {
       const workload::Layer& layer = network.layers()[i];
       const workload::GemmLayer& gemm = network.gemms()[i];
       csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(name),
-                         csv_cell(layer.name), workload::to_string(layer.type), layer.repeat, gemm.m, gemm.n, gemm.k,
+                         csv_cell(layer.name), workload::to_string(layer.type), gemm.repeat, gemm.m, gemm.n, gemm.k,
                          gemm.count, gemm.kernel_height, gemm.kernel_width, gemm.stride_height, gemm.stride_width,
                          gemm.depthwise ? 1 : 0, gemm.macs, gemm.parameters, gemm.weight_bytes, gemm.input_bytes,
                          gemm.output_bytes);

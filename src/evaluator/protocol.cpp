@@ -90,9 +90,17 @@ struct Reader {
 constexpr Reader kOfAnswers{ErrorKind::failure};
 constexpr Reader kOfQuestions{ErrorKind::usage};
 
+constexpr const char* kExperts = "experts";
+constexpr const char* kExpertsPerToken = "experts_per_token";
+
+/// `repeat` is how often the GEMM runs, so that who knows nothing of experts multiplies by it.
 Json layer_json(const workload::Layer& layer, const workload::GemmLayer& gemm) {
-  Json json{{"name", layer.name}, {"type", workload::to_string(layer.type)}, {"repeat", layer.repeat}};
+  Json json{{"name", layer.name}, {"type", workload::to_string(layer.type)}, {"repeat", gemm.repeat}};
   for (const LayerSize& size : sizes_of(layer.type)) json[std::string(size.name)] = layer.*size.member;
+  if (layer.experts > 0) {
+    json[kExperts] = layer.experts;
+    json[kExpertsPerToken] = layer.experts_per_token;
+  }
   json["bias"] = layer.has_bias;
   json["batch_norm"] = layer.batch_norm;
   for (const workload::VectorWork work : layer.after.list()) json["after"].push_back(workload::to_string(work));
@@ -129,7 +137,22 @@ workload::VectorWorks works_after(const Json& json, std::string_view what) {
   return after;
 }
 
-workload::Layer parse_layer(const Json& json) {
+/// The group of experts that a layer of a question is one of, if any, and how many such groups there are.
+void read_group(const Json& json, std::int64_t batch, std::string_view what, workload::Layer& layer) {
+  if (!json.contains(kExperts) && !json.contains(kExpertsPerToken)) return;
+  const std::int64_t runs = layer.repeat;
+  layer.experts = kOfQuestions.whole(json, kExperts, what);
+  layer.experts_per_token = kOfQuestions.whole(json, kExpertsPerToken, what);
+  layer.repeat = 1;
+  const std::int64_t experts_read = workload::lower(layer, batch).repeat;
+  if (runs % experts_read != 0) {
+    kOfQuestions.fail(
+        fmt::format("repeat of {} is {}, no multiple of the {} experts that are read", what, runs, experts_read));
+  }
+  layer.repeat = runs / experts_read;
+}
+
+workload::Layer parse_layer(const Json& json, std::int64_t batch) {
   if (!json.is_object()) kOfQuestions.fail(fmt::format("a layer is {}, not an object", shown(json)));
   workload::Layer layer;
   layer.name = kOfQuestions.text(json, "name", "a layer");
@@ -145,6 +168,7 @@ workload::Layer parse_layer(const Json& json) {
   for (const LayerSize& size : sizes_of(layer.type)) {
     layer.*size.member = kOfQuestions.whole(json, std::string(size.name).c_str(), what);
   }
+  read_group(json, batch, what, layer);
   layer.has_bias = flag(json, "bias", what);
   layer.batch_norm = flag(json, "batch_norm", what);
   layer.after = works_after(json, what);
@@ -156,14 +180,10 @@ workload::Network parse_workload(const Json& json) {
   if (!json.is_object()) kOfQuestions.fail(fmt::format("workload is {}, not an object", shown(json)));
   const Json& list = kOfQuestions.at(json, "layers", kWhat);
   if (!list.is_array()) kOfQuestions.fail(fmt::format("layers of workload is {}, not a list", shown(list)));
+  const std::int64_t batch = kOfQuestions.whole(json, "batch", kWhat);
   std::vector<workload::Layer> layers;
-  for (const Json& layer : list) layers.push_back(parse_layer(layer));
-  return {kOfQuestions.text(json, "name", kWhat),
-          "",
-          "",
-          false,
-          kOfQuestions.whole(json, "batch", kWhat),
-          std::move(layers)};
+  for (const Json& layer : list) layers.push_back(parse_layer(layer, batch));
+  return {kOfQuestions.text(json, "name", kWhat), "", "", false, batch, std::move(layers)};
 }
 
 space::Design parse_design(const Json& json, const space::DesignSpace& space) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hindsight/core/plural.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/workload/context.h"
@@ -105,6 +106,19 @@ std::string layer_table(const workload::Network& network, int columns) {
                    binary_bytes(gemm.weight_bytes), binary_bytes(gemm.input_bytes), binary_bytes(gemm.output_bytes)});
   }
   return table.render(columns);
+}
+
+/// Of each layer that is one of a group of experts: how many are read at this batch, and what of it each does.
+std::string experts_line(const workload::Network& network) {
+  std::vector<std::string> groups;
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const workload::Layer& layer = network.layers()[i];
+    if (layer.experts == 0) continue;
+    const workload::GemmLayer& gemm = network.gemms()[i];
+    groups.push_back(fmt::format("{} reads {} of {}, {} each", layer.name, gemm.repeat / layer.repeat, layer.experts,
+                                 counted(static_cast<std::uint64_t>(gemm.m), "row")));
+  }
+  return join(groups, "; ");
 }
 
 }  // namespace
@@ -283,6 +297,9 @@ std::string workload_text(const workload::Network& network, int columns) {
                              si(totals.macs, ""), si(totals.parameters, ""), binary_bytes(totals.weight_bytes),
                              binary_bytes(totals.input_bytes), binary_bytes(totals.output_bytes), totals.layers),
                  columns, 2);
+  if (const std::string experts = experts_line(network); !experts.empty()) {
+    out += wrapped("experts: ", experts, columns, 2);
+  }
   out += "\n" + layer_table(network, columns);
   Table context;
   context.add_column("context feature", Align::left);
@@ -321,6 +338,11 @@ std::string workload_json(const workload::Network& network) {
                                    {"weight_bytes", gemm.weight_bytes},
                                    {"input_bytes", gemm.input_bytes},
                                    {"output_bytes", gemm.output_bytes}});
+    if (layer.experts > 0) {
+      json["layer_table"].back()["experts"] = layer.experts;
+      json["layer_table"].back()["experts_per_token"] = layer.experts_per_token;
+      json["layer_table"].back()["experts_read"] = gemm.repeat / layer.repeat;
+    }
   }
   return to_text(json);
 }

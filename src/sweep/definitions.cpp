@@ -21,7 +21,7 @@ std::string layers_json(const workload::Network& network) {
     const workload::GemmLayer& gemm = network.gemms()[i];
     layers.push_back({{"name", layer.name},
                       {"type", workload::to_string(layer.type)},
-                      {"repeat", layer.repeat},
+                      {"repeat", gemm.repeat},
                       {"m", gemm.m},
                       {"n", gemm.n},
                       {"k", gemm.k},
@@ -37,6 +37,10 @@ std::string layers_json(const workload::Network& network) {
                       {"weight_bytes", gemm.weight_bytes},
                       {"input_bytes", gemm.input_bytes},
                       {"output_bytes", gemm.output_bytes}});
+    if (layer.experts > 0) {
+      layers.back()["experts"] = layer.experts;
+      layers.back()["experts_per_token"] = layer.experts_per_token;
+    }
     for (const workload::VectorWork work : gemm.after.list()) {
       layers.back()["after"].push_back(workload::to_string(work));
     }

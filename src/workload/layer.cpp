@@ -16,6 +16,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/workload/experts.h"
 
 namespace hindsight::workload {
 namespace {
@@ -140,11 +141,32 @@ std::string find_product_problem(const Layer& layer) {
   return {};
 }
 
+/// What is wrong with the group of experts that a well-formed layer is one of.
+std::string find_expert_problem(const Layer& layer) {
+  if (layer.experts == 0 && layer.experts_per_token == 0) return {};
+  if (layer.type != LayerType::fully_connected) {
+    return fmt::format("experts of a {} (only fully_connected layers are). Remove experts and experts_per_token?",
+                       to_string(layer.type));
+  }
+  std::string problem = find_size_problem({{"experts", layer.experts}, {"experts_per_token", layer.experts_per_token}});
+  if (!problem.empty()) return problem;
+  if (layer.experts_per_token > layer.experts) {
+    return fmt::format("experts_per_token {} is more than all experts ({}). Write 1 to {}?", layer.experts_per_token,
+                       layer.experts, layer.experts);
+  }
+  if (product({layer.repeat, layer.experts}) > static_cast<double>(kLargestSize)) {
+    return fmt::format("repeat {} of {} experts is beyond {} layers. Use a smaller repeat?", layer.repeat,
+                       layer.experts, kLargestSize);
+  }
+  return {};
+}
+
 /// m, n, k and count at `batch`, and the extents that a GEMM does not show. The layer is known to be well formed,
 /// but the products below may still be beyond 2^53.
 struct Shape {
   double m = 1, n = 1, k = 1, count = 1;
   double input_elements = 0, output_elements = 0;
+  double experts = 1;  ///< of a group, those that are read; each is a GEMM of this shape
 };
 
 Shape shape_of(const Layer& layer, std::int64_t batch) {
@@ -152,6 +174,11 @@ Shape shape_of(const Layer& layer, std::int64_t batch) {
   switch (layer.type) {
     case LayerType::fully_connected:
       shape.m = product({batch, layer.rows});
+      if (layer.experts > 0) {
+        const ExpertLoad load = expert_load(layer.experts, layer.experts_per_token, shape.m);
+        shape.m = load.rows;
+        shape.experts = load.distinct;
+      }
       shape.n = product({layer.columns});
       shape.k = product({layer.reduction});
       shape.input_elements = shape.m * shape.k;
@@ -228,14 +255,15 @@ std::string find_problem(const Layer& layer, std::int64_t batch) {
   std::string problem = find_size_problem({{"repeat", layer.repeat}, {"batch", batch}});
   if (!problem.empty()) return problem;
   problem = is_convolution(layer.type) ? find_convolution_problem(layer) : find_product_problem(layer);
+  if (problem.empty()) problem = find_expert_problem(layer);
   if (!problem.empty()) return problem;
   const Shape shape = shape_of(layer, batch);
-  const double repeat = product({layer.repeat});
+  const double repeat = product({layer.repeat}) * shape.experts;
   const std::array<std::pair<std::string_view, double>, 4> counts{{
       {"multiply-accumulates", shape.count * shape.m * shape.n * shape.k * repeat},
       {"input elements", shape.input_elements * repeat},
       {"output elements", shape.output_elements * repeat},
-      {"parameters", parameters_of(layer, shape) * repeat},
+      {"parameters", parameters_of(layer, shape) * product({layer.repeat, std::max<std::int64_t>(layer.experts, 1)})},
   }};
   for (const auto& [what, count] : counts) {
     if (!(count <= kLargestExactInteger)) {
@@ -259,7 +287,7 @@ GemmLayer lower(const Layer& layer, std::int64_t batch) {
   gemm.n = static_cast<std::int64_t>(shape.n);
   gemm.k = static_cast<std::int64_t>(shape.k);
   gemm.count = static_cast<std::int64_t>(shape.count);
-  gemm.repeat = layer.repeat;
+  gemm.repeat = layer.repeat * static_cast<std::int64_t>(shape.experts);
   gemm.out_width = gemm.m;
   gemm.in_channels = gemm.k;
   if (layer.type == LayerType::transposed_convolution) {

@@ -38,6 +38,12 @@ void add(Totals& totals, const GemmLayer& gemm) {
   totals.layers += gemm.repeat;
 }
 
+/// Parameters of the experts of a layer's groups that no token asks.
+double idle_parameters(const Layer& layer, const GemmLayer& gemm) {
+  if (layer.experts == 0) return 0;
+  return static_cast<double>(layer.repeat * layer.experts - gemm.repeat) * gemm.parameters;
+}
+
 }  // namespace
 
 Network::Network(std::string name, std::string description, std::string source, bool stand_in, std::int64_t batch,
@@ -58,7 +64,7 @@ Network::Network(std::string name, std::string description, std::string source, 
   }
   std::unordered_set<std::string> names;
   gemms_.reserve(layers_.size());
-  totals_.parameters = static_cast<double>(extra_parameters_.count);
+  other_parameters_ = static_cast<double>(extra_parameters_.count);
   for (Layer& layer : layers_) {
     if (!names.insert(layer.name).second) {
       throw Error(ErrorKind::usage,
@@ -68,7 +74,9 @@ Network::Network(std::string name, std::string description, std::string source, 
     layer = normalised(layer);
     gemms_.push_back(lower(layer, batch_));
     add(totals_, gemms_.back());
+    other_parameters_ += idle_parameters(layer, gemms_.back());
   }
+  totals_.parameters += other_parameters_;
   const bool stated = std::ranges::any_of(gemms_, [](const GemmLayer& gemm) { return gemm.after.any(); });
   for (GemmLayer& gemm : gemms_) gemm.work_stated = stated;
   for (const double total : {totals_.macs, totals_.parameters, totals_.input_bytes, totals_.output_bytes}) {
@@ -92,7 +100,7 @@ Network Network::with_name(const std::string& name) const {
 
 std::string Network::canonical_definition() const {
   std::string text = fmt::format("hindsight workload definition {}\nbatch {} extra_parameters {}\n", kDefinitionVersion,
-                                 batch_, extra_parameters_.count);
+                                 batch_, static_cast<std::int64_t>(other_parameters_));
   for (const GemmLayer& gemm : gemms_) {
     text += fmt::format("m {} n {} k {} count {} repeat {}", gemm.m, gemm.n, gemm.k, gemm.count, gemm.repeat);
     text += fmt::format(" kernel {}x{} stride {}x{} dilation {}x{}", gemm.kernel_height, gemm.kernel_width,
@@ -111,20 +119,21 @@ std::string Network::definition_hash() const { return sha256_hex(canonical_defin
 
 LayerCounts count_layers(const Network& network) {
   LayerCounts counts;
-  for (const Layer& layer : network.layers()) {
-    switch (layer.type) {
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const std::int64_t repeat = network.gemms()[i].repeat;
+    switch (network.layers()[i].type) {
       case LayerType::convolution:
       case LayerType::transposed_convolution:
-        counts.convolution += layer.repeat;
+        counts.convolution += repeat;
         break;
       case LayerType::depthwise_convolution:
-        counts.depthwise += layer.repeat;
+        counts.depthwise += repeat;
         break;
       case LayerType::fully_connected:
-        counts.fully_connected += layer.repeat;
+        counts.fully_connected += repeat;
         break;
       case LayerType::matmul:
-        counts.matmul += layer.repeat;
+        counts.matmul += repeat;
         break;
     }
   }
@@ -134,9 +143,11 @@ LayerCounts count_layers(const Network& network) {
 double tokens_of(const Network& network) {
   const LayerCounts counts = count_layers(network);
   if (counts.convolution + counts.depthwise > 0 || counts.matmul == 0) return 0;
-  const auto first = std::find_if(network.gemms().begin(), network.gemms().end(),
-                                  [](const GemmLayer& gemm) { return !gemm.weights_are_activations; });
-  return first == network.gemms().end() ? 0 : static_cast<double>(first->m);
+  const auto first = std::ranges::find_if(network.layers(), [](const Layer& layer) {
+    return layer.type == LayerType::fully_connected;  // there are no convolutions
+  });
+  if (first == network.layers().end()) return 0;
+  return static_cast<double>(network.batch()) * static_cast<double>(first->rows);
 }
 
 bool has_idle_experts(const Network& network) {

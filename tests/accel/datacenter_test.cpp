@@ -224,6 +224,25 @@ TEST_F(Datacenter, EveryExpertOfAMixtureHasItsPlaceInTheDram) {
   EXPECT_EQ(of_set[0].violations.items[0].value, evaluation.violations.items[0].value) << "what sweeps ask";
 }
 
+/// A batch reads more of the experts; stored are all of them, each once, and the keys and values of every sequence.
+TEST_F(Datacenter, ABatchOfAMixtureReadsMoreExpertsAndStoresTheSame) {
+  AcceleratorConfig config = middle();
+  config.parameter_memory_entries = 131072;
+  const ChipFacts chip = chip_facts(config, technology_);
+  const double keys_and_values = 32 * 2 * 8 * 2048 * 128.0;
+  for (const std::int64_t batch : {1, 8, 64}) {
+    const workload::Network network = workload::load_network("mixtral_8x7b_decode").with_batch(batch);
+    EXPECT_EQ(stored_operands(network), 46'702'792'704 + static_cast<double>(batch) * keys_and_values) << batch;
+    const NetworkCost cost = network_cost(chip, network.gemms(), {}, network.other_parameters());
+    EXPECT_EQ(cost.stored_bytes, stored_operands(network)) << batch << ": int8";
+    EXPECT_EQ(cost.weight_bytes, network.totals().weight_bytes) << batch;
+    EXPECT_EQ(cost.macs, network.totals().macs) << batch;
+  }
+  const workload::Network one = workload::load_network("mixtral_8x7b_decode");
+  const double one_bytes = metrics_of(config, one).traffic.dram_read_weight_bytes;
+  EXPECT_GT(metrics_of(config, one.with_batch(8)).traffic.dram_read_weight_bytes, 3 * one_bytes);
+}
+
 TEST_F(Datacenter, WorkBehindALayerTakesTheOperationsOfItsOutputs) {
   const std::string product = "type: fully_connected, rows: 1024, reduction: 1024, columns: 1024";
   const AcceleratorConfig config = middle();

@@ -186,8 +186,8 @@ TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
   EXPECT_TRUE(networks.at(2).at("tokens_per_inference").is_null()) << "a network of images has no tokens";
 }
 
-/// 671 GB of parameters, of which one token reads 37, do not fit six stacks of 16 GB; 47 GB of eight experts do, and a
-/// batch of 64 tokens is told to ask more of them than it reads.
+/// 671 GB of parameters, of which one token reads 37, do not fit six stacks of 16 GB; 47 GB of eight experts do. A
+/// batch of 64 tokens reads all of them, but for a file that does not say which layers are experts.
 TEST_F(DatacenterVerbs, JudgesMixturesByAllTheirExpertsAndSaysWhatABatchLeavesOut) {
   const std::string design =
       "pes_x=2,pes_y=6,cores_per_pe=32,compute_lanes=4,macs_per_lane=32,precision=fp8,clock_mhz=1700,"
@@ -205,20 +205,50 @@ TEST_F(DatacenterVerbs, JudgesMixturesByAllTheirExpertsAndSaysWhatABatchLeavesOu
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_THAT(refused.out, HasSubstr("deepseek_v3_decode: infeasible, dram_capacity"));
   const std::string mixtral = "mixtral_8x7b_decode@64";
-  for (const Outcome& text : {run("check", mixtral, {"--gpu", "h200"}), run("simulate", mixtral, {}),
-                              run("simulate", mixtral, {"--explain"})}) {
+  const std::string older =
+      write("of_one_token.yaml",
+            "name: of_one_token\nextra_parameters: {count: 1000000, what: \"experts that are not asked\"}\nlayers:\n"
+            "  - {name: expert, type: fully_connected, repeat: 2, reduction: 4096, columns: 4096, bias: false}\n") +
+      "@64";
+  for (const auto& [verb, more] : {std::pair<std::string, std::vector<std::string>>{"check", {"--gpu", "h200"}},
+                                   {"simulate", {}},
+                                   {"simulate", {"--explain"}}}) {
+    const Outcome text = run(verb, older, more);
     ASSERT_EQ(text.exit_code, 0) << text.err;
     EXPECT_THAT(text.out, HasSubstr("estimate: a batch reads the experts that one token asks"));
-    EXPECT_THAT(text.out, HasSubstr("would ask more of them: mixtral_8x7b_decode@64"));
+    EXPECT_THAT(text.out, HasSubstr("would ask more of them: of_one_token@64"));
+    const Outcome of_groups = run(verb, mixtral, more);
+    ASSERT_EQ(of_groups.exit_code, 0) << of_groups.err;
+    EXPECT_THAT(of_groups.out, Not(HasSubstr("a batch reads the experts")));
   }
-  const Json checked = Json::parse(run("check", mixtral, {"--gpu", "h200", "--json"}).out);
+  const Json checked = Json::parse(run("check", older, {"--gpu", "h200", "--json"}).out);
   const Json& network = checked.at("designs").at(0).at("networks").at(0);
   EXPECT_THAT(network.at("estimates"), ::testing::Contains("experts_of_one_token"));
   EXPECT_THAT(network.at("verdict").get<std::string>(), ::testing::StartsWith("estimate: "));
-  const Json simulated = Json::parse(run("simulate", mixtral, {"--json"}).out).at("workloads").at(0);
-  EXPECT_EQ(simulated.at("estimates"), Json::array({"experts_of_one_token"}));
-  const Json one = Json::parse(run("simulate", "mixtral_8x7b_decode", {"--json"}).out).at("workloads").at(0);
-  EXPECT_EQ(one.at("estimates"), Json::array());
+  const auto simulated = [&](const std::string& name) {
+    return Json::parse(run("simulate", name, {"--json"}).out).at("workloads").at(0);
+  };
+  EXPECT_EQ(simulated(older).at("estimates"), Json::array({"experts_of_one_token"}));
+  for (const char* name : {"mixtral_8x7b_decode", "mixtral_8x7b_decode@64"}) {
+    EXPECT_EQ(simulated(name).at("estimates"), Json::array()) << name;
+  }
+}
+
+TEST_F(DatacenterVerbs, AWorkloadShowsHowManyExpertsItsBatchReads) {
+  const Outcome text = hindsight({"workload", "show", "mixtral_8x7b_decode@8"});
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("experts: expert.gate_up reads 7 of 8, 3 rows each;"));
+  const Json layers =
+      Json::parse(hindsight({"workload", "show", "mixtral_8x7b_decode@8", "--json"}).out).at("layer_table");
+  EXPECT_EQ(layers.at(6).at("name"), "expert.gate_up");
+  EXPECT_EQ(layers.at(6).at("experts"), 8);
+  EXPECT_EQ(layers.at(6).at("experts_per_token"), 2);
+  EXPECT_EQ(layers.at(6).at("experts_read"), 7);
+  EXPECT_EQ(layers.at(6).at("repeat"), 64 * 7);
+  EXPECT_FALSE(layers.at(0).contains("experts"));
+  EXPECT_THAT(hindsight({"workload", "export", "mixtral_8x7b_decode@8"}).out,
+              HasSubstr("columns: 14336, experts: 8, experts_per_token: 2, bias: false"));
+  EXPECT_THAT(hindsight({"workload", "show", "bert_base"}).out, Not(HasSubstr("experts")));
 }
 
 TEST_F(DatacenterVerbs, ProposesWithTheSpacesOwnModelAndTechnology) {

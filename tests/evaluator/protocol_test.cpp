@@ -19,7 +19,8 @@ TEST(Protocol, QuestionsReadBack) {
   const space::DesignSpace space = toy_space();
   QuestionReader reader(space);
   std::int64_t id = 0;
-  for (const std::string name : {"mobilenet_v2", "mobilenet_v2", "unet", "m6", "bert_base", "mobilenet_v2"}) {
+  for (const std::string name : {"mobilenet_v2", "mobilenet_v2", "unet", "m6", "bert_base", "mobilenet_v2",
+                                 "mixtral_8x7b_decode", "mixtral_8x7b_decode"}) {
     const workload::Network network = workload::load_network(name).with_batch(id % 2 + 1);
     const space::Design design{.levels = {static_cast<std::uint16_t>(id % 8), static_cast<std::uint16_t>(id % 2)}};
     const Question question = reader.read(line_of(++id, design, network));
@@ -29,6 +30,37 @@ TEST(Protocol, QuestionsReadBack) {
     EXPECT_EQ(question.network.batch(), network.batch());
     EXPECT_EQ(question.network.layers(), network.layers());
   }
+}
+
+/// 8 tokens ask 7 of 8 experts, 3 rows each: who multiplies a GEMM by `repeat` has all that is read.
+TEST(Protocol, ExpertsAreRepeatedAsOftenAsTheyAreRead) {
+  const std::string net =
+      "name: n\nbatch: 8\nlayers:\n  - {name: up, type: fully_connected, repeat: 2, reduction: 4, columns: 3, "
+      "experts: 8, experts_per_token: 2}\n";
+  const std::string text = workload_json(workload::parse_network(net, "n.yaml"));
+  EXPECT_THAT(text, HasSubstr("\"repeat\":14,"));
+  EXPECT_THAT(text, HasSubstr("\"experts\":8,\"experts_per_token\":2,"));
+  EXPECT_THAT(text, HasSubstr("\"gemm\":{\"m\":3,"));
+  const space::DesignSpace space = toy_space();
+  const auto problem = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const std::size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    changed.replace(at, from.size(), to);
+    QuestionReader reader(space);
+    const auto error =
+        error_of([&] { (void)reader.read(R"({"id":1,"design":{"size":5,"flow":"os"},"workload":)" + changed + "}"); });
+    if (!error) return std::string("taken");
+    EXPECT_EQ(error->kind(), ErrorKind::usage);
+    return std::string(error->what());
+  };
+  EXPECT_EQ(problem("\"repeat\":14", "\"repeat\":7"), "taken");
+  EXPECT_EQ(problem("\"repeat\":14", "\"repeat\":8"),
+            "repeat of layer 'up' is 8, no multiple of the 7 experts that are read");
+  EXPECT_EQ(problem("\"experts\":8,", ""), "layer 'up' has no field 'experts'");
+  EXPECT_EQ(problem("\"experts_per_token\":2", "\"experts_per_token\":9"),
+            "layer 'up': experts_per_token 9 is more than all experts (8). Write 1 to 8?");
+  EXPECT_THAT(problem("\"experts\":8", "\"experts\":0"), HasSubstr("experts is 0"));
 }
 
 TEST(Protocol, AWorkloadThatIsCutInTheMiddleIsNotTakenForTheOneBefore) {

@@ -191,9 +191,9 @@ void rank_in_made_space(const accel::optimum::Landscape& landscape) {
   (void)landscape.ranks(is_first ? first.question : second.question, {1e-4, 1e-3, 1e-2});
 }
 
-std::string made_question(const space::DesignSpace& space) {
-  const workload::Network network = workload::load_network("t_rnn_dec");
-  return evaluator::question_line(3, evaluator::design_json(space, space.design(5)), evaluator::workload_json(network));
+std::string made_question(const space::DesignSpace& space, const std::string& network) {
+  return evaluator::question_line(3, evaluator::design_json(space, space.design(5)),
+                                  evaluator::workload_json(workload::load_network(network)));
 }
 
 std::string made_measurements() {

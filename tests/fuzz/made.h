@@ -61,7 +61,7 @@ void load_made_checkpoint(const std::filesystem::path& file);
 void join_made_part(const std::filesystem::path& file);
 
 /// What an evaluator is asked, about the space of the reader `question`.
-[[nodiscard]] std::string made_question(const space::DesignSpace& space);
+[[nodiscard]] std::string made_question(const space::DesignSpace& space, const std::string& network);
 /// A session with a product and a quantity.
 [[nodiscard]] std::string made_measurements();
 /// A learned correction of two trees for one measured product.

@@ -35,7 +35,7 @@ std::string without(const std::string& layers_json, const char* key) {
 
 TEST(LoggedLayers, AreThoseOfTheNetwork) {
   // Convolutions of rows, depthwise ones, products that are none, a batch; maps of one row; transposed convolutions.
-  for (const char* name : {"mobilenet_v2@8", "whisper_base", "unet", "t_rnn_dec"}) {
+  for (const char* name : {"mobilenet_v2@8", "whisper_base", "unet", "t_rnn_dec", "mixtral_8x7b_decode@8"}) {
     const workload::Network network = workload::load_network(name);
     const log::WorkloadRecord record = logged(network);
     const dataset::LayerList layers = dataset::logged_layers(record.layers_json, "");
@@ -45,7 +45,7 @@ TEST(LoggedLayers, AreThoseOfTheNetwork) {
 }
 
 TEST(LoggedLayers, OfOlderLogsHaveTheirRowsFromTheDefinition) {
-  for (const char* name : {"mobilenet_v2@8", "whisper_base", "unet"}) {
+  for (const char* name : {"mobilenet_v2@8", "whisper_base", "unet", "mixtral_8x7b_decode@8"}) {
     const workload::Network network = workload::load_network(name);
     const log::WorkloadRecord record = logged(network);
     const std::string older = without(record.layers_json, "out_width");
@@ -53,6 +53,28 @@ TEST(LoggedLayers, OfOlderLogsHaveTheirRowsFromTheDefinition) {
     ASSERT_GT(layers.features.rows(), 0) << name;
     EXPECT_TRUE(layers == dataset::context_of(network).layers) << name;
   }
+}
+
+/// A log says which layers are experts; what it says of the others, and what a log of before says, stays.
+TEST(LoggedLayers, OfAMixtureSayThatTheyAreExperts) {
+  const log::WorkloadRecord record = logged(workload::load_network("mixtral_8x7b_decode@8"));
+  int experts = 0;
+  for (const Json& layer : Json::parse(record.layers_json)) {
+    const bool is_expert = layer.at("name").get<std::string>().starts_with("expert.");
+    ASSERT_EQ(layer.contains("experts"), is_expert);
+    ASSERT_EQ(layer.contains("experts_per_token"), is_expert);
+    if (!is_expert) continue;
+    ++experts;
+    EXPECT_EQ(layer.at("experts"), 8);
+    EXPECT_EQ(layer.at("experts_per_token"), 2);
+    EXPECT_EQ(layer.at("m"), 3);
+    EXPECT_EQ(layer.at("repeat").get<int>() % 7, 0) << "experts that are read";
+  }
+  EXPECT_EQ(experts, 2);
+  EXPECT_EQ(dataset::layers_unlike_definition(record.layers_json, record.definition), std::nullopt);
+  const std::string older = without(without(record.layers_json, "experts"), "experts_per_token");
+  EXPECT_EQ(dataset::layers_unlike_definition(older, record.definition), std::nullopt);
+  EXPECT_TRUE(dataset::logged_layers(older, "") == dataset::logged_layers(record.layers_json, ""));
 }
 
 TEST(LoggedLayers, AreNoneWhereSomethingThatTheyNeedIsNowhere) {

@@ -86,7 +86,7 @@ Rows rows_of(const Network& network) {
     const GemmLayer& gemm = network.gemms()[i];
     Row row{
         "", gemm.m, gemm.n, gemm.k, static_cast<std::int64_t>(gemm.macs), static_cast<std::int64_t>(gemm.parameters)};
-    std::int64_t executions = layer.repeat;
+    std::int64_t executions = gemm.repeat;
     switch (layer.type) {
       case LayerType::convolution:
         row.type = "conv";

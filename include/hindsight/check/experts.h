@@ -1,6 +1,6 @@
-/// Mixtures of experts at a batch: how many experts would be asked, and how many are.
+/// Mixtures of experts whose file does not say which layers are experts: at a batch both sides read those of one token.
 ///
-/// Ignores: which experts the tokens of a batch ask; the accelerator and the GPU both read those of one token.
+/// Layers that say it (workload/experts.h) are read as often as a batch asks, and nothing has to be noticed.
 #pragma once
 
 #include <cstdint>

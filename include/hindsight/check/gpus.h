@@ -51,9 +51,9 @@ struct GpuRuns {
   double die_mm2 = 0;              ///< 0: not published
   double node_nm = 0;              ///< size class; 0: not known
   std::string node;
-  BatchRun single = {};                ///< the network's own batch
-  BatchRun saturated = {};             ///< the batch from which doubling gains less than kSaturationGain
-  bool memory_bound_batch = false;     ///< doubling ended because the GPU's memory is full
+  BatchRun single = {};             ///< the network's own batch
+  BatchRun saturated = {};          ///< the batch from which doubling gains less than kSaturationGain, all experts read
+  bool memory_bound_batch = false;  ///< doubling ended because the GPU's memory is full
   std::vector<BatchRun> batches = {};  ///< from the network's own, doubled as long as throughput grows, to `saturated`
   /// Of the batches the largest that takes no longer than the design; set by compare(), nothing where none is as fast.
   std::optional<BatchRun> at_equal_latency = {};
@@ -94,7 +94,8 @@ struct NetworkComparison {
   bool counts_vector_work = false;    ///< the design has vector units: softmax and normalisations take its time, too
   accel::PublishedRatios dies = {};   ///< of chips like the design; none where it is a block of a larger chip
   accel::PublishedRatios power = {};  ///< likewise
-  bool more_experts = false;  ///< a batch on one side or the other would ask more experts than the network's layers are
+  bool more_experts = false;  ///< a batch on one side or the other would ask more experts than the network's layers
+                              ///< are, which do not say that they are experts
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
   std::vector<std::string> reasons = {};           ///< codes, when infeasible
   std::vector<GpuRuns> gpus = {};

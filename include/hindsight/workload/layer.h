@@ -46,6 +46,9 @@ struct Layer {
   /// matmul: distinct right operands (key/value heads of grouped-query attention); each serves
   /// heads / kv_heads products, whose rows are stacked. 0 = one per head.
   std::int64_t kv_heads = 0;
+  /// fully_connected: the layer is one of a group of `experts`, and a router sends each of `rows` tokens to
+  /// `experts_per_token` of them; `repeat` counts groups. 0 = no group. See experts.h.
+  std::int64_t experts = 0, experts_per_token = 0;
 
   bool has_bias = true;  ///< one int32 parameter per output channel, counted as one parameter
   /// Batch normalisation after the layer: a scale and a shift, two parameters per output channel. Folded into
@@ -111,7 +114,8 @@ struct GemmLayer {
 /// Lowers a layer at `batch` images (or sequences) to its GEMM.
 /// Model: im2col: m = batch*P*Q, n = out_channels/groups, k = in_channels/groups*R*S, count = groups
 /// [paper: chellapilla-2006]. fully_connected: m = batch*rows. matmul: count = batch*kv_heads,
-/// m = rows*heads/kv_heads. Errors: Error{usage} as validate(), also for products that overflow at this batch.
+/// m = rows*heads/kv_heads. Of a group of experts: one repeat per expert that is read, m = the tokens of each, see
+/// experts.h. Errors: Error{usage} as validate(), also for products that overflow at this batch.
 [[nodiscard]] GemmLayer lower(const Layer& layer, std::int64_t batch);
 
 }  // namespace hindsight::workload

@@ -13,7 +13,7 @@ namespace hindsight::workload {
 /// Sums over all layers and repeats of one inference at the network's batch.
 struct Totals {
   double macs = 0;
-  double parameters = 0;    ///< of the layers and ExtraParameters
+  double parameters = 0;    ///< of the layers, all experts, and ExtraParameters
   double weight_bytes = 0;  ///< trained weights only
   double input_bytes = 0;   ///< both operands of a matmul
   double output_bytes = 0;
@@ -27,7 +27,7 @@ struct ExtraParameters {
   bool operator==(const ExtraParameters&) const = default;
 };
 
-/// What `what` says of a mixture of experts whose layers are those that one token asks.
+/// What `what` says of a mixture of experts whose layers are those that one token asks, and state no groups of experts.
 inline constexpr const char* kIdleExperts = "experts that are not asked";
 
 /// A network; immutable after construction.
@@ -50,6 +50,8 @@ class Network {
   [[nodiscard]] const std::vector<GemmLayer>& gemms() const { return gemms_; }
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] const ExtraParameters& extra_parameters() const { return extra_parameters_; }
+  /// Trained parameters that no GEMM reads at this batch: extra_parameters() and those of experts that no token asks.
+  [[nodiscard]] double other_parameters() const { return other_parameters_; }
   [[nodiscard]] Network with_batch(std::int64_t batch) const;
   [[nodiscard]] Network with_name(const std::string& name) const;
 
@@ -64,10 +66,12 @@ class Network {
   std::vector<Layer> layers_;
   ExtraParameters extra_parameters_;
   std::vector<GemmLayer> gemms_;
+  double other_parameters_ = 0;
   Totals totals_;
 };
 
-/// Numbers of layers of each sort, as counted by PRIME and by the context features; repeats counted.
+/// Numbers of layers of each sort, as counted by PRIME and by the context features; repeats and experts that are read
+/// counted.
 struct LayerCounts {
   std::int64_t convolution = 0;  ///< dense and grouped, and transposed
   std::int64_t depthwise = 0, fully_connected = 0, matmul = 0;
@@ -79,7 +83,8 @@ struct LayerCounts {
 [[nodiscard]] double tokens_of(const Network& network);
 
 /// Whether the network is a mixture of experts whose layers are those that one token asks, by its kIdleExperts: the
-/// others are parameters outside the layers, and more tokens would ask more of them.
+/// others are parameters outside the layers, and more tokens would ask more of them. Not where layers state their group
+/// (Layer::experts), which follows the batch.
 [[nodiscard]] bool has_idle_experts(const Network& network);
 
 /// Reads `data/workloads/NAME.yaml` or a path, or makes the synthetic network of that name; "NAME@BATCH" is the same at

@@ -15,8 +15,7 @@ Compiled compile(ChipFacts chip, const workload::Network& network) {
   const TemplateRules& rules = chip.config.rules;
   if (!rules.constants_in_halves) chip.config.parameter_memory_entries = 0;
   chip.config.instruction_memory_entries = rules.program_loops ? kInfinity : 0.0;
-  const NetworkCost cost =
-      network_cost(chip, network.gemms(), {}, static_cast<double>(network.extra_parameters().count));
+  const NetworkCost cost = network_cost(chip, network.gemms(), {}, network.other_parameters());
   Compiled compiled{.mapped = true, .constants = 0, .instructions = cost.totals.instructions, .totals = cost.totals};
   if (rules.constants_in_halves) compiled.constants = 2.0 * cost.most_constants;
   for (const Violation& violation : cost.violations.view()) {

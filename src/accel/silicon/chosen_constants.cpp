@@ -337,10 +337,9 @@ Evaluation evaluate_scaled(const ChosenConstant& constant, double factor, const 
     if (constant.in_layer != nullptr && cost.found) constant.in_layer(cost.result, chip, factor);
     return cost;
   };
-  return network_evaluation(chip,
-                            sum_layers(
-                                chip, rates, layers.size(), shape_of, cost_of, [](std::size_t, const LayerCost&) {},
-                                static_cast<double>(network.extra_parameters().count)));
+  return network_evaluation(chip, sum_layers(
+                                      chip, rates, layers.size(), shape_of, cost_of,
+                                      [](std::size_t, const LayerCost&) {}, network.other_parameters()));
 }
 
 }  // namespace hindsight::accel

@@ -1,8 +1,7 @@
 /// Language models of tens to hundreds of billions of parameters: dense, and mixtures of experts.
 ///
-/// A mixture sends every token to a few of its experts. In prefill all experts are asked, each by its share of the
-/// tokens (balanced); in decode only those that one token is sent to, and the others count as parameters outside the
-/// layers.
+/// A mixture sends every token to a few of its experts: its layers say of how many (workload/experts.h), and how many
+/// are read follows from the tokens. A prompt asks all, one token its own few.
 #include <string>
 #include <vector>
 
@@ -18,24 +17,16 @@ struct Experts {
   std::int64_t blocks = 0, count = 0, active = 0, width = 0, feed_forward = 0;
 };
 
-/// Adds the router and the experts that `queries` tokens ask; returns the parameters of those that nobody asks.
-std::int64_t add_experts(NetworkBuilder& builder, const Experts& experts, std::int64_t queries) {
+/// Adds the router and the experts, to which it sends `queries` tokens.
+void add_experts(NetworkBuilder& builder, const Experts& experts, std::int64_t queries) {
   builder.fully_connected("router", queries, experts.width, experts.count, Channel::plain, experts.blocks);
-  const bool all = queries * experts.active >= experts.count;
-  const std::int64_t asked = all ? experts.count : queries * experts.active;
-  const std::int64_t rows = queries * experts.active / asked;
-  const std::int64_t layers = experts.blocks * asked;
-  builder.fully_connected("expert.gate_up", rows, experts.width, experts.feed_forward, Channel::plain, 2 * layers);
+  builder.fully_connected("expert.gate_up", queries, experts.width, experts.feed_forward, Channel::plain,
+                          2 * experts.blocks);
+  builder.as_expert(experts.count, experts.active);
   builder.then({VectorWork::gate});
-  builder.fully_connected("expert.down", rows, experts.feed_forward, experts.width, Channel::plain, layers);
-  builder.then({VectorWork::add});       // to the outputs of the other experts; the last brings the norm, left out
-  constexpr std::int64_t kMatrices = 3;  // gate, up, down
-  return (experts.count - asked) * experts.blocks * kMatrices * experts.width * experts.feed_forward;
-}
-
-/// Names the parameters outside the layers, of which `idle` are of experts.
-std::string outside_layers(const std::string& always, std::int64_t idle) {
-  return idle > 0 ? always + ", " + kIdleExperts : always;
+  builder.fully_connected("expert.down", queries, experts.feed_forward, experts.width, Channel::plain, experts.blocks);
+  builder.as_expert(experts.count, experts.active);
+  builder.then({VectorWork::add});  // to the outputs of the other experts; the last brings the norm, left out
 }
 
 /// Source: Jiang et al. 2024, "Mixtral of Experts", table 1 [paper: mixtral]: 8 experts, 2 for each token.
@@ -50,13 +41,13 @@ Network mixtral(const std::string& name, const std::string& description, std::in
   constexpr std::int64_t kExperts = 8;  // [paper: mixtral]
   NetworkBuilder builder({}, Border::none);
   add_llama_attention(builder, kSizes, queries, kPrompt);
-  const std::int64_t idle = add_experts(builder,
-                                        {.blocks = kSizes.blocks,
-                                         .count = kExperts,
-                                         .active = 2,
-                                         .width = kSizes.width,
-                                         .feed_forward = kSizes.feed_forward},
-                                        queries);
+  add_experts(builder,
+              {.blocks = kSizes.blocks,
+               .count = kExperts,
+               .active = 2,
+               .width = kSizes.width,
+               .feed_forward = kSizes.feed_forward},
+              queries);
   builder.fully_connected("logits", 1, kSizes.width, kSizes.vocabulary, Channel::plain);
   const std::int64_t outside = kSizes.vocabulary * kSizes.width + (2 * kSizes.blocks + 1) * kSizes.width;
   return {name,
@@ -65,7 +56,7 @@ Network mixtral(const std::string& name, const std::string& description, std::in
           false,
           1,
           builder.take(),
-          {.count = outside + idle, .what = outside_layers("token embedding, RMS norms", idle)}};
+          {.count = outside, .what = "token embedding, RMS norms"}};
 }
 
 /// Source: DeepSeek-AI 2024, "DeepSeek-V3 technical report", section 4.2 [paper: deepseek-v3]: 61 blocks, the first
@@ -100,7 +91,7 @@ Network deepseek_v3(const std::string& name, const std::string& description, std
   builder.then({VectorWork::gate});
   builder.fully_connected("shared.down", queries, kExpertWidth, kWidth, Channel::plain, kMoeBlocks);
   builder.then({VectorWork::add, VectorWork::norm});
-  const std::int64_t idle = add_experts(
+  add_experts(
       builder,
       {.blocks = kMoeBlocks, .count = kExperts, .active = kActive, .width = kWidth, .feed_forward = kExpertWidth},
       queries);
@@ -114,7 +105,7 @@ Network deepseek_v3(const std::string& name, const std::string& description, std
           false,
           1,
           builder.take(),
-          {.count = outside + idle, .what = outside_layers("token embedding, RMS norms, router biases", idle)}};
+          {.count = outside, .what = "token embedding, RMS norms, router biases"}};
 }
 
 }  // namespace

@@ -110,6 +110,13 @@ void NetworkBuilder::fully_connected(const std::string& name, std::int64_t rows,
   layers_.push_back(std::move(layer));
 }
 
+void NetworkBuilder::as_expert(std::int64_t experts, std::int64_t per_token) {
+  HINDSIGHT_EXPECT(!layers_.empty());
+  layers_.back().experts = experts;
+  layers_.back().experts_per_token = per_token;
+  validate(layers_.back());
+}
+
 void NetworkBuilder::attention(const std::string& name, const Attention& shape) {
   Layer scores;
   scores.name = name + ".scores";

@@ -68,6 +68,8 @@ class NetworkBuilder {
   void depthwise_1d(const std::string& name, std::int64_t kernel, std::int64_t stride);
   void fully_connected(const std::string& name, std::int64_t rows, std::int64_t reduction, std::int64_t columns,
                        Channel channel, std::int64_t repeat = 1);
+  /// Makes the layer added last one of `experts`, to `per_token` of which each of its rows is sent.
+  void as_expert(std::int64_t experts, std::int64_t per_token);
   /// Adds `name`.scores and `name`.values.
   void attention(const std::string& name, const Attention& shape);
   /// One product of attention whose keys and values differ in width.
