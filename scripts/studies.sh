@@ -39,7 +39,8 @@ accelerator model or of its synthetic networks needs another folder.
                proposals each, random designs and that log beside them: front.csv, and a table each
   few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were not
                trained on, against the models as they are and training from scratch: few.csv, few_best.csv (the best logged),
-               and a table. The targets: version 1 of the accelerator model (older), a latency of a formula (changed), energy at 7 nm (energy7)
+               and a table. The targets: version 1 of the accelerator model (older), a latency of a formula (changed), energy at
+               7 nm (energy7)
 
   --out FOLDER   where logs, models and tables go (default: build/studies)
   --go-on        begin with the lines that bench/studies has recorded of these steps, where the folder has none of its own
