@@ -633,7 +633,7 @@ few_best() {
   local base app technology objective area area22 best
   ! grep -q "^$1;" few_best.csv || return 0
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
-  best=$(sqlite3 -readonly "few/$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area")
+  best=$(sqlite3 "few/$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area")
   echo "$1;$best" >> few_best.csv
 }
 
