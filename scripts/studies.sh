@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: scripts/studies.sh [--out FOLDER] STEP...
+usage: scripts/studies.sh [--out FOLDER] [--go-on | --record | --recorded] STEP...
 
 Steps, each resumable: what a finished part left in the folder is kept, so that another version of the program, of its
 accelerator model or of its synthetic networks needs another folder.
@@ -16,14 +16,15 @@ accelerator model or of its synthetic networks needs another folder.
                backtests of that log alone choose: recipes.csv, chosen.csv, and a table each
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
                a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself;
-               tables.csv, a line for each
+               tables.csv, a line for each, and a table over all and of each
   regret       proposals of every model of the folder for the tasks of data/reference/optima.csv, simulated, over
                the exact optimum: regret.csv, and Markdown tables on standard output; infeasible shares with and
                without the exact checks, and how many predictions a bound lifted
   accuracy     model score of edge-any on 8,000 designs of networks that it has not seen: twelve shipped ones, four
-               published ones over time, and whisper_base, which no design can run
+               published ones over time, and whisper_base, which no design can run: accuracy.csv, and a table
   distance     the error of edge-any beside its distance from 56 networks that it has not seen, 17 of them outside the
-               generator's families (scripts/outside-networks.sh); the calibrated model goes to calibrated/
+               generator's families (scripts/outside-networks.sh): distance.csv, a table by distance and one by network;
+               the calibrated model goes to calibrated/
   outside      ten proposals of every model of the folder for the 21 networks of scripts/outside-networks.sh, within 27
                and within 100 mm2: outside.csv, and a table of how many cannot be built
   swap         does a network's own first proposal beat another network's on it? All pairs of the shipped networks
@@ -37,13 +38,22 @@ accelerator model or of its synthetic networks needs another folder.
                4 with energies, alone and with their log (--log); the nine applications within 27 mm2, ten
                proposals each, random designs and that log beside them: front.csv, and a table each
   few          train --from: edge-any and a model of energy adapted to 16 to 500 rows of three targets that they were not
-               trained on, against the models as they are and training from scratch: few.csv, and a table. The targets:
-               version 1 of the accelerator model (older), a latency of a formula (changed), energy at 7 nm (energy7)
+               trained on, against the models as they are and training from scratch: few.csv, few_best.csv (the best logged),
+               and a table. The targets: version 1 of the accelerator model (older), a latency of a formula (changed), energy at
+               7 nm (energy7)
 
   --out FOLDER   where logs, models and tables go (default: build/studies)
+  --go-on        begin with the lines that bench/studies has recorded of these steps, where the folder has none of its own
+                 and accelerator model, technology, layers' features and synthetic networks are the same; says what was
+                 taken. Without it a study measures everything itself, as whoever checks what is recorded wants it to
+  --record       only keep the finished results of these steps in bench/studies, with date, commit, versions and machine;
+                 a step with lines missing is refused, the environment below says what is complete
+  --recorded     only print the tables of what bench/studies has of these steps, without a step when and where what it has
+                 was made; needs awk and sqlite3, no program and no folder
   --help         this text
 
 Environment:
+  RECORDED       folder of what is recorded (default: bench/studies)
   TABLES         CSV files of the step tables, separated by spaces; without it the step says that it is skipped
   TECHNOLOGY     of the simulator (default: that of the space edge), as `hindsight sweep --technology` takes it; results of
                  version 1 of the model that pages quote were made with 22nm, in a folder of their own
@@ -59,35 +69,63 @@ Environment:
 TEXT
 }
 
-out=build/studies
+out=build/studies mode=run
 steps=()
 while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
+    --go-on | --record | --recorded)
+      [ "$mode" = run ] || { echo "studies.sh: --$mode and $1 are two things to do. Leave one away" >&2; exit 2; }
+      mode=${1#--} ;;
     -h | --help) usage; exit 0 ;;
     any | nine | single | recipes | tables | regret | accuracy | distance | outside | swap | play | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
 done
-[ ${#steps[@]} -gt 0 ] || { usage >&2; exit 2; }
+[ ${#steps[@]} -gt 0 ] || [ "$mode" = recorded ] || { usage >&2; exit 2; }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/studies-tables.sh
+. scripts/studies-tables.sh
+recorded_as=${RECORDED:-bench/studies}
+recorded=$(realpath -m -- "$recorded_as")
+out_as=$out
 reference=$PWD/data/reference/optima${TECHNOLOGY:+-$TECHNOLOGY}.csv
 technology=(${TECHNOLOGY:+--technology "$TECHNOLOGY"})
 outside=$PWD/scripts/outside-networks.sh
 any=${TECHNOLOGY:+.}; any=${any:-$PWD/models}/edge-any.safetensors  # of the folder, where it is no shipped one
-PATH="$(realpath -m -- "${BUILD_DIR:-build/release}")/apps/hindsight:$PATH"
-command -v hindsight >/dev/null || { echo "studies.sh: no hindsight in BUILD_DIR or on the PATH. Build it, e.g. with scripts/quickstart.sh" >&2; exit 1; }
 command -v sqlite3 >/dev/null || { echo "studies.sh: sqlite3 is missing (it reads the JSON). apt-get install sqlite3" >&2; exit 1; }
-[ -e "$reference" ] || { echo "studies.sh: $reference is missing. Write it: hindsight bench optima --technology $TECHNOLOGY --out $reference" >&2; exit 1; }
-mkdir -p "$out"
-cd "$out"
 
-# "task;applications;limit of the area in mm2;smallest mean latency in ms", a line each.
-optima=optima.txt
-sqlite3 -separator ';' :memory: ".mode csv" ".import --skip 3 '$reference' o" ".mode list" ".separator ;" "
-  SELECT task, replace(applications, ' ', ','), area_limit_mm2, printf('%.6f', 1000 * optimum) FROM o WHERE objective = 'latency_s'" > "$optima"
+if [ "$mode" = recorded ]; then
+  [ ${#steps[@]} -gt 0 ] || { cd "$recorded" && table_of_records; exit; }
+  for step in "${steps[@]}"; do
+    for file in $(files_of "$step"); do
+      [ ! -s "$recorded/$file" ] || continue
+      echo "studies.sh: nothing of the step $step is recorded. Run it and keep it: scripts/studies.sh $step &&" \
+        "scripts/studies.sh --record $step" >&2
+      exit 1
+    done
+    [ -n "$(files_of "$step")" ] || { echo "studies.sh: the step $step makes models and has no table" >&2; exit 2; }
+    (cd "$recorded" && "table_$step")
+  done
+  exit 0
+fi
+
+[ -e "$reference" ] || { echo "studies.sh: $reference is missing. Write it: hindsight bench optima --technology $TECHNOLOGY --out $reference" >&2; exit 1; }
+# optima: "task;applications;limit of the area in mm2;smallest mean latency in ms", a line each.
+optima() {
+  sqlite3 -separator ';' :memory: ".mode csv" ".import --skip 3 '$reference' o" ".mode list" ".separator ;" "
+    SELECT task, replace(applications, ' ', ','), area_limit_mm2, printf('%.6f', 1000 * optimum) FROM o WHERE objective = 'latency_s'"
+}
+
+# number NAME FILE: the constant of a source.
+number() { sed -n "s/.* $1 = \([0-9]*\);.*/\1/p" "$2"; }
+# What results depend on: accelerator model and technology; versions of the layers' features and of the synthetic networks.
+versions="$(sed -n '1s/.*, \(.*\)\.$/\1/p' "$reference");$(number kLayerFeatureVersion include/hindsight/workload/layer_features.h)"
+versions+=";$(number kSyntheticVersion include/hindsight/workload/synthetic.h)"
+machine="$(nproc);$(sed -n '/^model name/ { s/^[^:]*: *//p; q }' /proc/cpuinfo 2> /dev/null || true)"
+checkout=$(git rev-parse --short=10 HEAD 2> /dev/null || echo unknown)
 
 # train LOG MODEL [argument...]
 train() {
@@ -111,10 +149,13 @@ step_any() {
   train any.sqlite edge-any.safetensors --workloads synthetic:600 --constraint energy_j "${many[@]}"
 }
 
-# log_of_nine SEED: nine-SEED.sqlite
+# log_of_nine SEED: nine-SEED.sqlite, looked at once a call.
+logs_of_nine=" "
 log_of_nine() {
+  [[ $logs_of_nine != *" $1 "* ]] || return 0
   hindsight sweep --space edge --workloads prime9 --samples 20000 --sampler uniform --max area_mm2=100 \
     "${cool[@]}" --seed "$1" "${technology[@]}" --log "nine-$1.sqlite"
+  logs_of_nine+="$1 "
 }
 
 step_nine() {
@@ -163,27 +204,12 @@ step_regret() {
   touch regret.csv
   awk -F';' 'NF == 11' regret.csv > regret.csv.new && mv regret.csv.new regret.csv  # older ones had fewer columns
   for model in *.safetensors; do
+    [ -e "$model" ] || continue
     model=${model%.safetensors}
     while IFS=';' read -r task applications area optimum; do
       grep -q "^$model;$task;" regret.csv || regret_of "$model" "$task" "$applications" "$area" "$optimum" >> regret.csv
-    done < <(grep -v '^#' "$optima")
+    done < <(optima)
   done
-  echo "| model | tasks | first proposal over the optimum | best of ten | first proposals infeasible | of all |"
-  echo "|:---|:---|---:|---:|---:|---:|"
-  awk -F';' '{ split($2, part, "/"); key = $1 ";" part[1]; n[key]++; first[key] += log($3); best[key] += log($4)
-               lost[key] += ($3 == "3.000"); bad[key] += $5; all[key] += $6 }
-             END { for (key in n) { split(key, part, ";")
-                   printf "| %s | %s | %.3f | %.3f | %d of %d | %d of %d |\n", part[1], part[2], exp(first[key] / n[key]),
-                          exp(best[key] / n[key]), lost[key], n[key], bad[key], all[key] } }' regret.csv | sort
-  echo
-  echo "| model | tasks | infeasible with the exact checks | without lower bounds |" \
-    "without these and the limit of the area | predictions lifted |"
-  echo "|:---|:---|---:|---:|---:|---:|"
-  awk -F';' '{ split($2, part, "/"); key = $1 ";" part[1]; bad[key] += $5; all[key] += $6; lifted[key] += $7
-               free[key] += $8; frees[key] += $9; any[key] += $10; anys[key] += $11 }
-             END { for (key in all) { split(key, part, ";")
-                   printf "| %s | %s | %d of %d | %d of %d | %d of %d | %d |\n", part[1], part[2], bad[key], all[key],
-                          free[key], frees[key], any[key], anys[key], lifted[key] } }' regret.csv | sort
 }
 
 step_single() {
@@ -191,35 +217,26 @@ step_single() {
   mkdir -p single
   touch single.csv
   for seed in 1 2 3; do
-    log_of_nine "$seed"
     while IFS=';' read -r task application area optimum; do
       model=single/$seed-$application
+      ! grep -q "^$model;" single.csv || continue
+      log_of_nine "$seed"
       train "nine-$seed.sqlite" "$model.safetensors" --workloads "$application" --quiet
-      grep -q "^$model;" single.csv || regret_of "$model" "$task" "$application" "$area" "$optimum" >> single.csv
-    done < <(grep '^single/' "$optima")
+      regret_of "$model" "$task" "$application" "$area" "$optimum" >> single.csv
+    done < <(optima | grep '^single/')
   done
-  echo "| application | first proposal over the optimum, log 1 | 2 | 3 | best of ten, log 1 | 2 | 3 | infeasible of 30 |"
-  echo "|:---|---:|---:|---:|---:|---:|---:|---:|"
-  awk -F';' '{ split($1, part, "[/-]"); sub("single/", "", $2); if (!($2 in bad)) order[++tasks] = $2
-               first[$2, part[2]] = $3; best[$2, part[2]] = $4; bad[$2] += $5
-               means[part[2]] += $3 / 9; bests[part[2]] += $4 / 9; all += $5 }
-             END { for (t = 1; t <= tasks; ++t) { a = order[t]
-                     printf "| %s | %s | %s | %s | %s | %s | %s | %d |\n", a, first[a, 1], first[a, 2], first[a, 3],
-                            best[a, 1], best[a, 2], best[a, 3], bad[a] }
-                   printf "| mean | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %d of 270 |\n", means[1], means[2], means[3],
-                          bests[1], bests[2], bests[3], all }' single.csv
 }
 
-# Those that `train` chooses among compete for the regret of the choice; the others are for comparison.
-candidates="layers margins trends plain pushed v0.1"
+recipes=${RECIPES:-layers plain v0.1 prime-paper coms margins trends pushed}
 
 # recipes_cell SEED APPLICATION TASK AREA OPTIMUM: a line of recipes.csv for every recipe, one of chosen.csv. The methods
 # that search for negatives learn the area, below whose limits they search; the others are given it by `propose`.
 recipes_cell() {
   local recipe model arguments chosen
-  for recipe in ${RECIPES:-layers plain v0.1 prime-paper coms margins trends pushed}; do
+  for recipe in $recipes; do
     model=recipes/$1-$recipe-$2
     ! grep -qF "$model;" recipes.csv || continue
+    log_of_nine "$1"
     arguments=(--recipe "$recipe")
     [ "$recipe" != coms ] || arguments=(--method coms)
     case $recipe in v0.1 | prime-paper | coms) arguments+=(--constraint area_mm2) ;; esac
@@ -228,6 +245,7 @@ recipes_cell() {
     regret_of "$model" "$3" "$2" "$4" "$5" >> recipes.csv
   done
   ! grep -q "^$1;$2;" chosen.csv || return 0
+  log_of_nine "$1"
   hindsight backtest --log "nine-$1.sqlite" --workloads "$2" --quiet --json > recipes/backtest.json
   chosen=$(sqlite3 :memory: "SELECT json_extract(readfile('recipes/backtest.json'), '\$.chosen')")
   echo "$1;$2;$chosen" >> chosen.csv
@@ -238,32 +256,10 @@ step_recipes() {
   mkdir -p recipes
   touch recipes.csv chosen.csv
   for seed in ${RECIPE_SEEDS:-1 2 3}; do
-    log_of_nine "$seed"
     while IFS=';' read -r task application area optimum; do
       recipes_cell "$seed" "$application" "$task" "$area" "$optimum" < /dev/null
-    done < <(grep '^single/' "$optima")
+    done < <(optima | grep '^single/')
   done
-  echo "| recipe | logs and applications | first proposal over the optimum | best of ten | first proposals infeasible | of all |"
-  echo "|:---|---:|---:|---:|---:|---:|"
-  awk -F';' '{ split($1, part, "/"); key = part[2]; sub("^[0-9]+-", "", key); sub("-[^-]*$", "", key)
-               if (!(key in n)) order[++keys] = key
-               n[key]++; first[key] += log($3); best[key] += log($4); lost[key] += ($3 == "3.000")
-               bad[key] += $5; all[key] += $6 }
-             END { for (k = 1; k <= keys; ++k) { key = order[k]
-                   printf "| %s | %d | %.3f | %.3f | %d of %d | %d of %d |\n", key, n[key], exp(first[key] / n[key]),
-                          exp(best[key] / n[key]), lost[key], n[key], bad[key], all[key] } }' recipes.csv
-  echo
-  echo "| log | application | chosen | its first proposal over the optimum | the best candidate | its first | ratio |"
-  echo "|---:|:---|:---|---:|:---|---:|---:|"
-  awk -F';' -v candidates="$candidates" '
-    FNR == NR { value[$1] = $3; next }
-    { count = split(candidates, recipe, " "); best = ""
-      for (r = 1; r <= count; ++r) { key = "recipes/" $1 "-" recipe[r] "-" $2
-        if (key in value && (best == "" || value[key] < value["recipes/" $1 "-" best "-" $2])) best = recipe[r] }
-      mine = value["recipes/" $1 "-" $3 "-" $2]; theirs = value["recipes/" $1 "-" best "-" $2]
-      printf "| %s | %s | %s | %s | %s | %s | %.3f |\n", $1, $2, $3, mine, best, theirs, mine / theirs
-      sum += log(mine / theirs); cells++ }
-    END { printf "| | all | | | | | %.3f |\n", exp(sum / cells) }' recipes.csv chosen.csv
 }
 
 step_tables() {
@@ -277,13 +273,26 @@ step_tables() {
     --methods default,margins,trends,plain,pushed,v0.1,prime-paper,coms,best_in_log --results tables.csv
 }
 
+# scores_into FILE LOG ARGUMENT...: how right edge-any is about every network of a log, into FILE at once.
+scores_into() {
+  local json=${1%.csv}.json name sql=""
+  hindsight model score edge-any.safetensors --log "$2" --json "${@:3}" > "$json"
+  for name in kendall_tau median_error ratio_at_best feasibility_auc infeasible_when_sure layer_distance; do
+    sql+=" || ';' || CASE WHEN value ->> '$name' IS NULL THEN '' ELSE printf('%.4f', value ->> '$name') END"
+  done
+  sqlite3 :memory: "SELECT printf('%s;%d;%d', value ->> 'workload', value ->> 'rows', value ->> 'feasible')$sql
+                      FROM json_each(readfile('$json'), '\$.applications')" > "$1.new"
+  mv "$1.new" "$1"
+}
+
 step_distance() {
+  [ ! -e distance.csv ] || return 0
   "$outside" outside
   hindsight sweep --space edge --workloads "all,synthetic:24@9,$(printf '%s\n' outside/*.yaml | paste -sd,)" \
     --samples 40000 --sampler uniform --max area_mm2=100 --seed 20261122 "${technology[@]}" --log distance.sqlite --quiet
   mkdir -p calibrated
   hindsight model calibrate edge-any.safetensors --log distance.sqlite --out calibrated/edge-any.safetensors
-  hindsight model score edge-any.safetensors --log distance.sqlite ${cool[0]:+--where "${cool[1]/=/<=}"}
+  scores_into distance.csv distance.sqlite ${cool[0]:+--where "${cool[1]/=/<=}"}
 }
 
 step_outside() {
@@ -291,6 +300,7 @@ step_outside() {
   "$outside" outside
   touch outside.csv
   for model in *.safetensors; do
+    [ -e "$model" ] || continue
     model=${model%.safetensors}
     for area in 27 100; do
       for file in outside/*.yaml outside/speech/*.yaml; do
@@ -304,19 +314,6 @@ step_outside() {
       done
     done
   done
-  echo "| model | networks and limits with proposals | first proposals that cannot be built | of all |" \
-    "best of ten over the best of all models | most | which cannot be built |"
-  echo "|:---|---:|---:|---:|---:|---:|:---|"
-  awk -F';' 'FNR == NR { key = $2 ";" $3; if ($7 != "" && (!(key in best) || $7 < best[key])) best[key] = $7; next }
-             { asked[$1]++; given[$1] += ($4 > 0); lost[$1] += $5; bad[$1] += $6; all[$1] += $4
-               key = $2 ";" $3
-               if ($7 != "") { ratio = $7 / best[key]; sum[$1] += log(ratio); count[$1]++
-                               if (ratio > most[$1]) most[$1] = ratio }
-               sub(".*/[a-z]*_", "", $3); sub(".yaml", "", $3)
-               if ($6) where[$1] = where[$1] (where[$1] ? ", " : "") $3 " within " $2 " mm2: " $6 }
-             END { for (m in all) printf "| %s | %d of %d | %d of %d | %d of %d | %.3f | %.2f | %s |\n", m, given[m], asked[m],
-                                         lost[m], given[m], bad[m], all[m], exp(sum[m] / count[m]), most[m], where[m] }' \
-    outside.csv outside.csv | sort
 }
 
 # The shipped networks of which some design of at most 27 mm2 can be built.
@@ -343,31 +340,9 @@ simulate_swaps() {
 
 step_swap() {
   mkdir -p swap
-  [ -e swap.csv ] || { simulate_swaps > swap.csv.new && mv swap.csv.new swap.csv; }
-  sqlite3 :memory: ".mode csv" ".separator ;" \
-    "CREATE TABLE s (network TEXT, proposer TEXT, rank INTEGER, design TEXT, latency REAL)" ".import swap.csv s" \
-    "UPDATE s SET latency = NULL WHERE latency = ''" ".mode list" ".separator ' '" "
-    CREATE TABLE best AS SELECT network, design, min(latency) AS latency FROM s GROUP BY network;
-    CREATE TABLE pair AS
-      SELECT a.network AS a, b.network AS b, own.latency AS own, other.latency AS other, best.latency AS best
-        FROM best AS a JOIN best AS b ON a.network <> b.network AND a.design <> b.design
-        JOIN s AS own ON own.network = a.network AND own.proposer = a.network AND own.rank = 1
-        JOIN s AS other ON other.network = a.network AND other.proposer = b.network AND other.rank = 1
-        JOIN best ON best.network = a.network;
-    SELECT '| network | own first proposal over the best known | pairs | own is faster | as fast |' ||
-           ' the other is faster | other / own, geometric mean |';
-    SELECT '|:---|---:|---:|---:|---:|---:|---:|';
-    SELECT printf('| %s | %s | %d | %d | %d | %d | %.3f |', a,
-                  CASE WHEN own IS NULL THEN 'infeasible' ELSE printf('%.3f', own / best) END, count(*),
-                  sum(own IS NOT NULL AND (other IS NULL OR own < other)), sum(own IS other),
-                  sum(other IS NOT NULL AND (own IS NULL OR own > other)),
-                  exp(avg(ln(coalesce(other, 3 * own) / coalesce(own, 3 * other)))))
-      FROM pair GROUP BY a;
-    SELECT printf('| all | | %d | %d | %d | %d | %.3f |', count(*),
-                  sum(own IS NOT NULL AND (other IS NULL OR own < other)), sum(own IS other),
-                  sum(other IS NOT NULL AND (own IS NULL OR own > other)),
-                  exp(avg(ln(coalesce(other, 3 * own) / coalesce(own, 3 * other)))))
-      FROM pair;"
+  [ ! -e swap.csv ] || return 0
+  simulate_swaps > swap.csv.new
+  mv swap.csv.new swap.csv
 }
 
 # play_best FILE OF: "regret;infeasible;designs" of a scored list, 3 where none of its first OF can be built.
@@ -433,6 +408,13 @@ play_cell() {
   rm -f "$cell"-10.* "$cell"-128.*
 }
 
+# play_tasks BEGINNING: the names of tasks, one a line.
+play_tasks() {
+  [ -e play/tasks.json ] || return 1
+  sqlite3 :memory: "SELECT value ->> '\$.task' FROM json_each(readfile('play/tasks.json'), '\$.tasks')
+                     WHERE value ->> '\$.task' LIKE '$1%'"
+}
+
 step_play() {
   local seed task recipe beginning
   [ -z "${TECHNOLOGY:-}" ] || { echo "studies.sh: play: its tasks name their technology. Leave TECHNOLOGY away" >&2; exit 2; }
@@ -443,41 +425,14 @@ step_play() {
     for beginning in ${PLAY_TASKS:-biased/ small/ tight/ edp/ mixed/}; do
       while read -r task; do
         for recipe in ${PLAY_RECIPES:-chosen}; do play_cell "$seed" "$task" "$recipe" < /dev/null; done
-      done < <(sqlite3 :memory: "SELECT value ->> '\$.task' FROM json_each(readfile('play/tasks.json'), '\$.tasks')
-                                  WHERE value ->> '\$.task' LIKE '$beginning%'")
+      done < <(play_tasks "$beginning")
     done
   done
-  play_table
-}
-
-# Geometric means over the tasks of a kind and their logs; a list without a design that can be built counts as 3.
-play_table() {
-  echo "| tasks | recipe | tasks and logs | best logged | first proposal over the optimum | most | best of ten | best of 128 |" \
-    "first proposals infeasible | of all | taken |"
-  echo "|:---|:---|---:|---:|---:|---:|---:|---:|---:|---:|:---|"
-  awk -F';' '
-    { kind = $2; sub("/.*", "", kind)
-      if (kind == "small") { kind = $2; sub("/[^@]*", "", kind) }
-      if (kind == "biased" || kind == "tight") { kind = $2; sub("_.*", "", kind) }
-      key = kind " | " $3
-      if (!(key in n)) order[++keys] = key
-      n[key]++; first[key] += log($5); ten[key] += log($6); many[key] += log($9)
-      if ($12 > 0) { logged[key] += log($12); known[key]++ }
-      if ($5 > most[key]) most[key] = $5
-      lost[key] += ($5 == "3.000"); bad[key] += $10; all[key] += $11
-      if (!((key, $4) in taken)) names[key] = names[key] " " $4
-      taken[key, $4]++ }
-    END { for (k = 1; k <= keys; ++k) { key = order[k]
-          count = split(names[key], name, " "); text = ""
-          for (i = 1; i <= count; ++i) text = text (text ? ", " : "") taken[key, name[i]] " " name[i]
-          printf "| %s | %d | %s | %.3f | %.2f | %.3f | %.3f | %d of %d | %.1f %% | %s |\n", key, n[key],
-                 known[key] ? sprintf("%.3f", exp(logged[key] / known[key])) : "-", exp(first[key] / n[key]), most[key], exp(ten[key] / n[key]),
-                 exp(many[key] / n[key]), lost[key], n[key], 100 * bad[key] / (all[key] ? all[key] : 1), text } }' play.csv
 }
 
 # The questions of the step exact: "applications;argument...".
 exact_questions() {
-  awk -F';' '!/^#/ && $1 ~ /^single|edge_v2_v3@29$/ { print $2 ";--max area_mm2=" $3 }' "$optima"
+  awk -F';' '$1 ~ /^single|edge_v2_v3@29$/ { print $2 ";--max area_mm2=" $3 }' < <(optima)
   printf "%s;\n" t_rnn_enc m6
 }
 
@@ -497,10 +452,6 @@ step_exact() {
         FROM (SELECT readfile('$json') AS j) WHERE j ->> '\$.proof.complete'" >> exact.csv
     rm -f "$json"
   done < <(exact_questions)
-  echo "| applications | limit | within it | bounded | judged | seconds | search by chance over the best |"
-  echo "|:---|:---|---:|---:|---:|---:|---:|"
-  awk -F';' '{ sub("--max ", "", $2); gsub(",", ", ", $1)
-               printf "| %s | %s | %d | %d | %d | %.0f | %.3f |\n", $1, $2 == "" ? "none" : $2, $4 - $5, $6, $7, $3, $8 }' exact.csv
 }
 
 # volume TABLE FACTOR: SQL for the hypervolume of (latency, energy) on logarithms, below FACTOR times the largest values of
@@ -515,11 +466,11 @@ volume() {
 # front_of NAME MODEL SEED WITH APPLICATION AREA: its line of front.csv. A proposal is dominated when a design of the log
 # nine-SEED within the limit is nowhere worse and somewhere better. WITH=log: that log is given to propose.
 front_of() {
-  local folder k log=()
-  [ "$4" = log ] && log=(--log "nine-$3.sqlite" --no-record)
+  local folder k given=()
+  [ "$4" = log ] && given=(--log "nine-$3.sqlite" --no-record)
   folder=$(mktemp -d)
   hindsight propose --model "$2" --workload "$5" --max "area_mm2=$6" --pareto latency,energy --simulate --exact-front \
-    "${log[@]}" --json > "$folder/proposed.json"
+    "${given[@]}" --json > "$folder/proposed.json"
   hindsight optimum --workload "$5" --max "area_mm2=$6" --pareto latency,energy "${technology[@]}" --quiet --json > "$folder/exact.json"
   k='$.front.exact.hypervolume'
   sqlite3 "nine-$3.sqlite" "
@@ -544,57 +495,41 @@ front_of() {
   rm -rf "$folder"
 }
 
-# front_table NAME: its lines of front.csv in Markdown.
-front_table() {
-  echo "Proposals of $1:"
-  echo "| application | points of the exact front | proposals | as many exact points | random designs | all of the log |" \
-    "below 2 times: proposals | as many | random | log | infeasible | dominated by the log | of the log |"
-  echo "|:---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-  awk -F';' -v model="$1" '
-    $1 == model { printf "| %s | %d", $2, $3
-                  for (i = 4; i <= 11; ++i) { printf " | %s", $i; mean[i] += $i / 9 }
-                  printf " | %d of %d | %d | %d |\n", $13, $12, $14, $15
-                  all += $12; bad += $13; beaten += $14; logged += $15 }
-    END { printf "| mean | "
-          for (i = 4; i <= 11; ++i) printf " | %.3f", mean[i]
-          printf " | %d of %d | %d | %d |\n\n", bad, all, beaten, logged }' front.csv
-}
-
 step_front() {
   local task application area optimum seed model with name
   touch front.csv
   awk -F';' 'NF == 15' front.csv > front.csv.new && mv front.csv.new front.csv  # older ones had fewer columns
   for seed in 1 2 3 4; do
-    log_of_nine "$seed"
-    train "nine-$seed.sqlite" "nine-$seed-energy.safetensors" --constraint energy_j --quiet
     for model in "$any" "nine-$seed-energy.safetensors"; do
       [ "$seed" = 1 ] || [ "$model" != "$any" ] || continue
       for with in alone log; do
         name=$(basename "$model" .safetensors)-$with
         while IFS=';' read -r task application area optimum; do
-          grep -q "^$name;$application;" front.csv ||
-            front_of "$name" "$model" "$seed" "$with" "$application" "$area" >> front.csv
-        done < <(grep '^single/' "$optima")
-        front_table "$name"
+          ! grep -q "^$name;$application;" front.csv || continue
+          log_of_nine "$seed"
+          [ "$model" = "$any" ] || train "nine-$seed.sqlite" "$model" --constraint energy_j --quiet
+          front_of "$name" "$model" "$seed" "$with" "$application" "$area" >> front.csv
+        done < <(optima | grep '^single/')
       done
     done
   done
 }
 
 step_accuracy() {
+  [ ! -e accuracy.csv ] || return 0
   "$outside" outside
   hindsight sweep --space edge --samples 8000 --sampler uniform \
     --workloads "prime9,resnet50,vit_b_16,bert_base,whisper_base,$(printf '%s\n' outside/speech/*.yaml | paste -sd,)" \
     --max area_mm2=100 "${cool[@]}" --seed 77 "${technology[@]}" --log unseen.sqlite --quiet
-  hindsight model score edge-any.safetensors --log unseen.sqlite
+  scores_into accuracy.csv unseen.sqlite
 }
 
 # The targets of the step few: "base;application;technology;objective;area;area of the technology learnt". Areas are
 # limits in mm2; the model as it is is given the limit that a chip of that size has in the technology that it learnt.
 few_target() {
   case $1 in
-    older) echo "$few_latency;m4;22nm;latency_s;27;100" ;;
-    changed) echo "$few_latency;resnet50;22nm-silicon;latency_s;29;29" ;;
+    older) echo "$any;m4;22nm;latency_s;27;100" ;;
+    changed) echo "$any;resnet50;22nm-silicon;latency_s;29;29" ;;
     energy7) echo "few/any-energy.safetensors;mobilenet_v2;7nm-silicon;energy_j;10;30" ;;
     *) echo "studies.sh: FEW_TARGETS knows older, changed and energy7, not '$1'" >&2; exit 2 ;;
   esac
@@ -693,46 +628,32 @@ few_thousand() {
   rm -f "$name.sqlite"*
 }
 
-# The smallest value known within the target's limit: logged, or proposed by anything.
+# few_best TARGET: a line of few_best.csv, the smallest value of its log within the limit.
 few_best() {
-  local base app technology objective area area22
+  local base app technology objective area area22 best
+  ! grep -q "^$1;" few_best.csv || return 0
   IFS=';' read -r base app technology objective area area22 < <(few_target "$1")
-  { sqlite3 "few/$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area"
-    awk -F';' -v target="$1" '$1 == target && $5 != "" { print $5 }' few.csv; } | sort -g | head -1
-}
-
-few_table() {
-  local target
-  echo "| target | rows | adapted | as it is | from scratch, same rows | from scratch, 1,000 rows | moved |"
-  echo "|:---|---:|---:|---:|---:|---:|:---|"
-  for target in $few_targets; do
-    awk -F';' -v target="$target" -v best="$(few_best "$target")" '
-      function regret(value) { return value == "" ? 3 : value / best }
-      function shown(key) { return n[key] ? sprintf("%.3f%s", exp(sum[key] / n[key]), lost[key] ? sprintf(" (%d of %d not built)", lost[key], n[key]) : "") : "-" }
-      $1 == target { key = $2 ";" $4; sum[key] += log(regret($5)); n[key]++; lost[key] += ($5 == "")
-                     if ($4 == "adapted") { moved[$2] = moved[$2] (moved[$2] ? ", " : "") $6; rows[$2] = 1 } }
-      END { for (r in rows) printf "| %s | %d | %s | %s | %s | %s | %s |\n", target, r, shown(r ";adapted"),
-                                   shown("0;unadapted"), shown(r ";scratch"), shown("1000;scratch"), moved[r] }' few.csv |
-      sort -t'|' -k3,3n
-  done
+  best=$(sqlite3 "few/$1.sqlite" "SELECT min($objective) FROM evaluations WHERE feasible AND area_mm2 <= $area")
+  echo "$1;$best" >> few_best.csv
 }
 
 step_few() {
-  local target rows seed base app technology objective area area22
+  local target rows seed base app technology objective area area22 targets lacking file
   [ -z "${TECHNOLOGY:-}" ] || { echo "studies.sh: few: its targets name their technologies. Leave TECHNOLOGY away" >&2; exit 2; }
-  few_latency=$any
-  few_targets=${FEW_TARGETS:-older changed energy7}
-  for target in $few_targets; do few_target "$target" > /dev/null; done
+  targets=${FEW_TARGETS:-older changed energy7}
+  for target in $targets; do few_target "$target" > /dev/null; done
   mkdir -p few
-  touch few.csv
-  case " $few_targets " in
-    *" energy7 "*)
+  touch few.csv few_best.csv
+  for target in $targets; do
+    lacking=$(for file in few.csv few_best.csv; do missing "$file"; done | grep "^$target\(;\|$\)" || true)
+    [ -n "$lacking" ] || continue
+    if [ "$target" = energy7 ]; then
       log_of_any
-      train any.sqlite few/any-energy.safetensors --workloads synthetic:600 --objective energy "${many[@]}" --set steps=4000 ;;
-  esac
-  for target in $few_targets; do
+      train any.sqlite few/any-energy.safetensors --workloads synthetic:600 --objective energy "${many[@]}" --set steps=4000
+    fi
     IFS=';' read -r base app technology objective area area22 < <(few_target "$target")
     few_log "$target"
+    few_best "$target"
     few_known "$target" 0 0 unadapted ||
       echo "$target;0;0;unadapted;$(few_value "$target" "$base" 22nm-silicon "$area22");" >> few.csv
     for seed in ${FEW_SEEDS:-1 2 3}; do
@@ -740,7 +661,179 @@ step_few() {
       few_thousand "$target" "$seed"
     done
   done
-  few_table
 }
 
-for step in "${steps[@]}"; do "step_$step"; done
+# keys_of FILE: the first columns of every line that it has when its step is done, by the environment; none of files that
+# are written at once.
+keys_of() {
+  local seed beginning recipe model target rows
+  case $1 in
+    regret.csv)
+      lines regret.csv | cut -d';' -f1 | sort -u | while read -r model; do optima | sed "s/;.*//; s,^,$model;,"; done ;;
+    single.csv) for seed in 1 2 3; do optima | sed -n "s,^single/\([^;]*\);.*,single/$seed-\1,p"; done ;;
+    recipes.csv)
+      for seed in ${RECIPE_SEEDS:-1 2 3}; do
+        for recipe in $recipes; do optima | sed -n "s,^single/\([^;]*\);.*,recipes/$seed-$recipe-\1,p"; done
+      done ;;
+    chosen.csv)
+      for seed in ${RECIPE_SEEDS:-1 2 3}; do optima | sed -n "s,^single/\([^;]*\);.*,$seed;\1,p"; done ;;
+    tables.csv)  # those that are missing
+      query tables.csv "
+        WITH RECURSIVE seeds(seed) AS (VALUES (1) UNION ALL SELECT seed + 1 FROM seeds WHERE seed < 5)
+        SELECT a.name || ';' || b.method || ';' || seeds.seed
+          FROM (SELECT DISTINCT \"table\" AS name FROM t) AS a, (SELECT DISTINCT method FROM t) AS b, seeds
+         WHERE NOT EXISTS (SELECT * FROM t WHERE \"table\" = a.name AND method = b.method AND t.seed + 0 = seeds.seed)" ;;
+    outside.csv)
+      lines outside.csv | cut -d';' -f1 | sort -u | while read -r model; do outside_files | sed "s,^,$model;27;,"
+                                                                            outside_files | sed "s,^,$model;100;,"; done ;;
+    play.csv)
+      for seed in ${PLAY_SEEDS:-1 2 3}; do
+        for recipe in ${PLAY_RECIPES:-chosen}; do
+          for beginning in ${PLAY_TASKS:-biased/ small/ tight/ edp/ mixed/}; do
+            { play_tasks "$beginning" || lines play.csv | cut -d';' -f2 | sort -u; } |
+              grep "^$beginning" || echo "$beginning..."
+          done | sed "s,^,$seed;,; s,$,;$recipe,"
+        done
+      done ;;
+    exact.csv) exact_questions ;;
+    front.csv)
+      { echo edge-any; printf 'nine-%d-energy\n' 1 2 3 4; } | while read -r model; do
+        optima | sed -n "s,^single/\([^;]*\);.*,$model-alone;\1\n$model-log;\1,p"
+      done ;;
+    few.csv)
+      for target in ${FEW_TARGETS:-older changed energy7}; do
+        echo "$target;0;0;unadapted"
+        for seed in ${FEW_SEEDS:-1 2 3}; do
+          for rows in ${FEW_ROWS:-16 64 256 500}; do printf '%s\n' "$target;$rows;$seed;"{scratch,adapted}; done
+          echo "$target;1000;$seed;scratch"
+        done
+      done ;;
+    few_best.csv) for target in ${FEW_TARGETS:-older changed energy7}; do echo "$target"; done ;;
+  esac
+}
+
+# outside_files: the networks of the step outside, as it calls them.
+outside_files() {
+  local folder
+  folder=$(mktemp -d)
+  "$outside" "$folder/outside"
+  (cd "$folder" && printf '%s\n' outside/*.yaml outside/speech/*.yaml)
+  rm -rf "$folder"
+}
+
+# missing FILE: those of its keys with which no line begins.
+missing() {
+  awk -F';' '
+    keys { key[++count] = $0; next }
+    { begin = ""; for (i = 1; i <= 4 && i <= NF; ++i) { begin = begin (i > 1 ? ";" : "") $i; there[begin] = 1 } }
+    END { for (k = 1; k <= count; ++k) if (!(key[k] in there)) print key[k] }' \
+    keys=1 <(keys_of "$1") keys=0 <(lines "$1")
+}
+
+# fact STEP NUMBER: of what is recorded of a step, the column of that number; nothing where nothing is.
+fact() { awk -F';' -v step="$1" -v column="$2" '$1 == step { print $column }' "$recorded/recorded.csv" 2> /dev/null || true; }
+
+# take STEP: begins with what is recorded of it, where that is of the same versions and the folder has none of its own.
+take() {
+  local file of  # date, commit and processor of what is recorded
+  of="$(fact "$1" 2), commit $(fact "$1" 3), $(fact "$1" 8)"
+  for file in $(files_of "$1"); do
+    if [ -s "$file" ]; then echo "studies.sh: $1: goes on with $out_as/$file; nothing is taken from $recorded_as" >&2; return; fi
+    if [ ! -e "$recorded/$file" ]; then echo "studies.sh: $1: begins anew, nothing of it is recorded" >&2; return; fi
+  done
+  [ -n "$(files_of "$1")" ] || return 0
+  if [ "$1" = tables ]; then
+    echo "studies.sh: tables: begins anew, what is recorded does not say of which files its tables were" >&2
+  elif [ "$(fact "$1" 4);$(fact "$1" 5);$(fact "$1" 6)" != "$versions" ]; then
+    echo "studies.sh: $1: begins anew, what is recorded is of other versions: $(fact "$1" 4), layers' features $(fact "$1" 5)," \
+      "synthetic networks $(fact "$1" 6)" >&2
+  else
+    for file in $(files_of "$1"); do lines "$recorded/$file" > "$file"; done
+    file=$(files_of "$1" | cut -d' ' -f1)
+    echo "studies.sh: $1: $(wc -l < "$file") lines taken from $recorded_as/$file ($of)" >&2
+    echo "$1;$(wc -l < "$file") of $of" >> taken.csv
+    awk -F';' -v OFS=';' -v step="$1" '$1 == step { print $1, $2, $3, $4, $5, $6, $7, $8 }' "$recorded/recorded.csv" >> made.csv
+  fi
+}
+
+# made STEP: keeps when, by which program and on which machine its results came about.
+made() {
+  local commit
+  commit=$(hindsight --version | sed -n 's/^commit *//p' | cut -c1-10)
+  touch made.csv
+  awk -F';' -v step="$1" '$1 != step' made.csv > made.csv.new
+  echo "$1;$(date -u +%F);${commit:-unknown};$versions;$machine" >> made.csv.new
+  mv made.csv.new made.csv
+}
+
+# run STEP: what it lacks, then its table.
+run() {
+  local file before
+  before=$(for file in $(files_of "$1"); do cksum "$file" 2> /dev/null || true; done)
+  "step_$1"
+  for file in $(files_of "$1"); do [ -e "$file" ] || return 0; done  # skipped
+  [ -n "$(files_of "$1")" ] || return 0
+  [ "$before" = "$(for file in $(files_of "$1"); do cksum "$file"; done)" ] || made "$1"
+  "table_$1"
+}
+
+# require_complete STEP: that its results are all there.
+require_complete() {
+  local file lacking
+  [ -n "$(files_of "$1")" ] || { echo "studies.sh: --record: the step $1 makes models and has no results. Leave it away" >&2; exit 2; }
+  if [ "$1" = few ] && [ -e few.csv ]; then  # folders of before lack it
+    touch few_best.csv
+    for target in $(missing few_best.csv); do [ ! -e "few/$target.sqlite" ] || few_best "$target"; done
+  fi
+  for file in $(files_of "$1"); do
+    if [ ! -s "$file" ]; then
+      echo "studies.sh: --record: $out_as has no $file. Run it: scripts/studies.sh --out $out_as $1" >&2
+      exit 1
+    fi
+    lacking=$(missing "$file")
+    if [ -n "$lacking" ]; then
+      echo "studies.sh: --record: $out_as/$file is not complete: $(wc -l <<< "$lacking") to go, the first is" \
+        "'$(head -1 <<< "$lacking")'. Go on: scripts/studies.sh --out $out_as $1" >&2
+      exit 1
+    fi
+  done
+}
+
+# record STEP: its results to those that are recorded, with what is known of them.
+record() {
+  local file line taken step=$1
+  mkdir -p "$recorded"
+  for file in $(files_of "$step"); do
+    { [ "$file" != tables.csv ] || grep '^# table' "$file" || true; columns_of "$file"; lines "$file"; } > "$recorded/$file.new"
+    mv "$recorded/$file.new" "$recorded/$file"
+  done
+  file=$(files_of "$step" | cut -d' ' -f1)
+  line=$(awk -F';' -v step="$step" '$1 == step { line = $0 } END { print line }' made.csv 2> /dev/null || true)
+  line=${line:-$step;$(date -u -r "$file" +%F);$checkout;$versions;$machine}
+  taken=$(awk -F';' -v step="$step" '$1 == step { text = $2 } END { print text }' taken.csv 2> /dev/null || true)
+  {
+    echo "step;date;commit;accelerator_model;layer_features;synthetic_networks;cores;cpu;lines;of_these_before"
+    { [ ! -e "$recorded/recorded.csv" ] || awk -F';' -v step="$step" 'NR > 1 && $1 != step' "$recorded/recorded.csv"
+      echo "$line;$(lines "$file" | wc -l);$taken"; } | LC_ALL=C sort
+  } > "$recorded/recorded.csv.new"
+  mv "$recorded/recorded.csv.new" "$recorded/recorded.csv"
+  echo "studies.sh: $step: $(lines "$file" | wc -l) lines recorded in $recorded_as/$file" >&2
+}
+
+if [ "$mode" = record ]; then
+  [ -z "${TECHNOLOGY:-}" ] || { echo "studies.sh: --record: $recorded_as is of the default technology. Leave TECHNOLOGY away" >&2; exit 2; }
+  [ -d "$out" ] || { echo "studies.sh: --record: there is no folder $out. Name the study's: --out FOLDER" >&2; exit 1; }
+  cd "$out"
+  for step in "${steps[@]}"; do require_complete "$step"; done
+  for step in "${steps[@]}"; do record "$step"; done
+  exit 0
+fi
+
+PATH="$(realpath -m -- "${BUILD_DIR:-build/release}")/apps/hindsight:$PATH"
+command -v hindsight >/dev/null || { echo "studies.sh: no hindsight in BUILD_DIR or on the PATH. Build it, e.g. with scripts/quickstart.sh" >&2; exit 1; }
+mkdir -p "$out"
+cd "$out"
+for step in "${steps[@]}"; do
+  [ "$mode" != go-on ] || take "$step"
+  run "$step"
+done

@@ -62,7 +62,7 @@ bench_dir=$(realpath -m -- "${BENCH_DIR:-build/bench}")
 PATH="$build_dir/apps/hindsight:$bench_dir/bench:$PATH"
 export PATH NO_COLOR=1 COLUMNS=100 LC_ALL=C.UTF-8
 if [ ${#pages[@]} -eq 0 ]; then
-  mapfile -t pages < <(find README.md CONTRIBUTING.md docs models data -name '*.md' | sort)
+  mapfile -t pages < <(find README.md CONTRIBUTING.md docs models data bench -name '*.md' | sort)
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
