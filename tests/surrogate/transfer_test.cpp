@@ -378,7 +378,8 @@ TEST(TakeLimits, RefusesNetworksOfAnotherFormAndChangesNothing) {
   const Model scratch(base());
   TransferNetworks networks{
       .architecture = base().parts().members.front().architecture(), .weights = {}, .reasons = {}};
-  for (const Network& member : base().parts().members) networks.weights.push_back(member.weights());
+  const std::vector<Network>& members = base().parts().members;
+  for (const Network& member : members) networks.weights.push_back(member.weights());
   networks.weights.back().at("code.0").values.front() += 1;
   EXPECT_THAT(take_limits(scratch, networks), HasSubstr("code designs otherwise"));
   networks.weights.back() = base().parts().members.back().weights();
