@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 
@@ -42,6 +43,36 @@ std::string no_parameter(const CsvTable& table, const ColumnRoles& roles, std::s
         with_commas(rows));
   }
   return "";
+}
+
+/// "--ignore a,b" for a few columns, "--ignore 'counter_*'" where many begin alike, else the first few.
+std::string ignoring(const CsvTable& table, const std::vector<std::size_t>& columns) {
+  constexpr std::size_t kListed = 4, kLetters = 3;  // [chosen] names in a message; of a beginning that says something
+  const std::string& first = table.header[columns.front()];
+  std::size_t alike = first.size();
+  for (const std::size_t column : columns) {
+    const std::string& name = table.header[column];
+    const auto end = std::mismatch(first.begin(), first.end(), name.begin(), name.end()).first;
+    alike = std::min(alike, static_cast<std::size_t>(end - first.begin()));
+  }
+  if (columns.size() > kListed && alike >= kLetters) {
+    return "--ignore " + shell_quoted(printable(first.substr(0, alike), 40) + "*");
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(columns.size(), kListed); ++i) {
+    names.push_back(printable(table.header[columns[i]], 20));
+  }
+  return "--ignore " + shell_quoted(join(names, ",")) + (columns.size() > kListed ? ",..." : "");
+}
+
+/// Columns that can be no parameters: the first is explained, the others are counted.
+[[noreturn]] void refuse_columns(const CsvTable& table, const std::vector<std::size_t>& columns,
+                                 const std::string& problem) {
+  if (columns.size() == 1) refuse_column(table, columns.front(), problem);
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: column '{}' {}. Of {} this holds. Give them another role ({}), or round their values",
+                          printable(table.file.string(), 60), printable(table.header[columns.front()], 30), problem,
+                          counted(columns.size(), "column"), ignoring(table, columns)));
 }
 
 std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
@@ -178,6 +209,8 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
   }
   std::vector<space::Parameter> parameters;
   std::vector<std::string> result_like, left_out, remarks;
+  std::vector<std::size_t> unfit;
+  std::string first_problem;
   const Steps steps("finding the values of columns", resolved.design.size());
   std::uint64_t done = 0;
   for (const NamedColumn& column : resolved.design) {
@@ -187,7 +220,8 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
     const bool numeric = parameter.kind == space::ParameterKind::ordinal;
     const std::size_t distinct = numeric ? parameter.values.size() : parameter.labels.size();
     if (const std::string problem = no_parameter(table, resolved, distinct); !problem.empty()) {
-      if (!roles.objective.empty()) refuse_column(table, column.column, problem);
+      if (unfit.empty()) first_problem = problem;
+      unfit.push_back(column.column);
       left_out.push_back(printable(header));
       continue;
     }
@@ -198,6 +232,7 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
     if (numeric) choose_unit(parameter);
     parameters.push_back(std::move(parameter));
   }
+  if (!unfit.empty() && !roles.objective.empty()) refuse_columns(table, unfit, first_problem);
   if (parameters.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no column can be a parameter (too few of their values repeat). Is "
                                               "this a table of designs?",
