@@ -17,6 +17,8 @@ accelerator model or of its synthetic networks needs another folder.
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
                a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself;
                tables.csv, a line for each
+  motifs       bench w50 on three tables of bench/motif_table.py (eight parameters of four names, 65,536 rows), 1,000 rows,
+               five seeds: motifs.csv, and a table; needs python3
   regret       proposals of every model of the folder for the tasks of data/reference/optima.csv, simulated, over
                the exact optimum: regret.csv, and Markdown tables on standard output; infeasible shares with and
                without the exact checks, and how many predictions a bound lifted
@@ -65,7 +67,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --out) [ $# -gt 1 ] || { echo "studies.sh: --out needs a folder. See --help" >&2; exit 2; }; out=$2; shift ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | recipes | tables | regret | accuracy | distance | outside | swap | play | exact | front | few) steps+=("$1") ;;
+    any | nine | single | recipes | tables | motifs | regret | accuracy | distance | outside | swap | play | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -76,6 +78,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 reference=$PWD/data/reference/optima${TECHNOLOGY:+-$TECHNOLOGY}.csv
 technology=(${TECHNOLOGY:+--technology "$TECHNOLOGY"})
 outside=$PWD/scripts/outside-networks.sh
+motifs=$PWD/bench/motif_table.py
 any=${TECHNOLOGY:+.}; any=${any:-$PWD/models}/edge-any.safetensors  # of the folder, where it is no shipped one
 PATH="$(realpath -m -- "${BUILD_DIR:-build/release}")/apps/hindsight:$PATH"
 command -v hindsight >/dev/null || { echo "studies.sh: no hindsight in BUILD_DIR or on the PATH. Build it, e.g. with scripts/quickstart.sh" >&2; exit 1; }
@@ -275,6 +278,16 @@ step_tables() {
   for table in $TABLES; do arguments+=(--csv "$table"); done
   hindsight bench w50 "${arguments[@]}" --objective time_ms --infeasible infeasible --train 0.1 --seeds 5 \
     --methods default,margins,trends,plain,pushed,v0.1,prime-paper,coms,best_in_log --results tables.csv
+}
+
+step_motifs() {
+  local seed arguments=()
+  for seed in 1 2 3; do
+    python3 "$motifs" --seed "$seed" > "motif-$seed.csv"
+    arguments+=(--csv "motif-$seed.csv")
+  done
+  hindsight bench w50 "${arguments[@]}" --objective score --maximise --train 1000 --seeds 5 \
+    --methods default,margins,trends,plain,pushed,v0.1,forest,best_in_log --results motifs.csv
 }
 
 step_distance() {

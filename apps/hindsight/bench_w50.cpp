@@ -106,7 +106,6 @@ dataset::Dataset load_truth(const std::string& file, const BenchW50Options& opti
   const std::filesystem::path log = folder / "table.sqlite";
   const dataset::ImportResult imported =
       dataset::import_csv(table, roles, space, log, dataset::Duplicates::first, provenance);
-  for (const std::string& text : imported.remarks) remark(fmt::format("{}: {}", printable(file, 100), text));
   if (imported.rejected_count > 0) {
     remark(fmt::format("{}: {} refused, first: {}", file, counted(imported.rejected_count, "row"),
                        imported.rejected.front()));
@@ -116,6 +115,7 @@ dataset::Dataset load_truth(const std::string& file, const BenchW50Options& opti
         ErrorKind::usage,
         fmt::format("{}: no row is feasible (nothing to find). Name the columns with --objective, --infeasible", file));
   }
+  for (const std::string& text : imported.remarks) remark(fmt::format("{}: {}", printable(file, 100), text));
   try {
     return dataset::load_dataset(log, selection);
   } catch (const Error& error) {  // of a row: of the table, and not of a log that nobody sees

@@ -87,7 +87,8 @@ std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
   return values;
 }
 
-std::vector<std::string> labels_of(const CsvTable& table, std::size_t column) {
+/// The values of a column as labels; those that have to be written otherwise are remarked on.
+std::vector<std::string> labels_of(const CsvTable& table, std::size_t column, std::vector<std::string>& remarks) {
   std::map<std::string, const std::string*> cell_of_label;
   for (const TableCells::Row& row : table.rows) {
     const std::string& cell = row[column];
@@ -104,6 +105,14 @@ std::vector<std::string> labels_of(const CsvTable& table, std::size_t column) {
   }
   std::vector<std::string> labels;
   for (const auto& [label, cell] : cell_of_label) labels.push_back(label);
+  const auto other =
+      std::ranges::find_if(cell_of_label, [](const auto& entry) { return entry.first != *entry.second; });
+  if (other != cell_of_label.end()) {
+    remarks.push_back(fmt::format(
+        "{}: column '{}': '{}' becomes '{}' (commas, =, quotes and backslashes are written _, and 64 letters are most)",
+        printable(table.file.string(), 100), printable(table.header[column], 40), printable(*other->second, 40),
+        printable(other->first, 40)));
+  }
   return labels;
 }
 
@@ -181,7 +190,7 @@ std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric)
   return fmt::format("{} stands beside numbers: the column is categorical, its values have no order", example);
 }
 
-space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column) {
+space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column, std::vector<std::string>& remarks) {
   space::Parameter parameter;
   parameter.name = column.name;
   parameter.description = fmt::format("Column '{}' of the table", printable(table.header[column.column]));
@@ -190,7 +199,7 @@ space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column) 
     parameter.values = numbers_of(table, column.column);
   } else {
     parameter.kind = space::ParameterKind::categorical;
-    parameter.labels = labels_of(table, column.column);
+    parameter.labels = labels_of(table, column.column, remarks);
     if (parameter.labels.empty()) {
       refuse_column(table, column.column, "has no value in any row");
     }
@@ -215,7 +224,7 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
   std::uint64_t done = 0;
   for (const NamedColumn& column : resolved.design) {
     steps.at(done++);
-    space::Parameter parameter = parameter_of(table, column);
+    space::Parameter parameter = parameter_of(table, column, remarks);
     const std::string& header = table.header[column.column];
     const bool numeric = parameter.kind == space::ParameterKind::ordinal;
     const std::size_t distinct = numeric ? parameter.values.size() : parameter.labels.size();

@@ -145,6 +145,15 @@ TEST(InferSpace, LabelsThatTextIdsCannotHold) {
   EXPECT_THAT(refusal("m,y\n\"a,b\",1\n\"a=b\",1\n"), HasSubstr("has the values 'a,b' and 'a=b', which would both be"));
 }
 
+TEST(InferSpace, SaysWhichValuesAreWrittenOtherwise) {
+  const auto remarks = [](const std::string& text) {
+    return infer_columns(parse_csv(text, "t.csv"), {.objective = "y"}, "inferred").remarks;
+  };
+  EXPECT_THAT(remarks("m,n,y\nplain,x,1\n\"loop i,j\",x,2\n"),
+              ElementsAre(HasSubstr("t.csv: column 'm': 'loop i,j' becomes 'loop i_j' (commas,")));
+  EXPECT_THAT(remarks("m,n,y\nplain,x,1\nloop i-j,x,2\n"), ElementsAre());
+}
+
 TEST(InferSpace, EmptyCellsAreNoValues) {
   const space::DesignSpace space = infer("a,m,y\n1,x,1\n,,1\n2,z,1\n");
   EXPECT_THAT(space.parameters()[0].values, ElementsAre(1, 2));
