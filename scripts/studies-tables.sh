@@ -32,7 +32,7 @@ columns_of() {
       names+=";as_many_exact_below_2_frac;random_below_2_frac;log_below_2_frac;proposals;infeasible;dominated;from_log" ;;
     few.csv) names="target;rows;seed;model;first_proposal;moved" ;;
     few_best.csv) names="target;best_logged" ;;
-    tables.csv)
+    tables.csv | motifs.csv)
       names="cell,table,method,recipe,seed,train_rows,train_feasible,context,feasible_rows,optimum,best_training_ratio"
       names+=",unknown_frac,k,ratio,regret,rank,infeasible_frac" ;;
   esac
@@ -120,9 +120,10 @@ table_recipes() {
     chosen=0 <(lines recipes.csv) chosen=1 <(lines chosen.csv)
 }
 
-# scores_of_tables SQL: asks the table s of methods on tables: medians over the seeds of what is proposed over the optimum.
+# scores_of_tables FILE SQL: asks the table s of methods on tables: medians over the seeds of what is proposed over the
+# optimum.
 scores_of_tables() {
-  query tables.csv "
+  query "$1" "
     CREATE TABLE run AS SELECT \"table\" AS name, method, recipe, seed, k + 0 AS k, regret + 0 AS regret,
                                1 / (best_training_ratio + 0) AS best_row, infeasible_frac + 0 AS infeasible FROM t;
     CREATE TABLE middle AS
@@ -139,14 +140,15 @@ scores_of_tables() {
              sum(k = 1 AND infeasible > 0) AS lost, sum(k = 1) AS firsts,
              avg(CASE WHEN k = 128 THEN infeasible END) AS bad
         FROM run AS r GROUP BY r.name, r.method;
-    $1"
+    $2"
 }
 
-table_tables() {
+# tables_of_w50 FILE: of all tables, and of each.
+tables_of_w50() {
   echo "| method | tables | first proposal over the optimum | best of 16 | best of 128 | first proposals infeasible |" \
     "of 128 | trained |"
   echo "|:---|---:|---:|---:|---:|---:|---:|:---|"
-  scores_of_tables "
+  scores_of_tables "$1" "
     SELECT printf('| %s | %d | %.3f | %.3f | %.3f | %d of %d | %.1f %% | %s |', method, count(*), exp(avg(ln(first))),
                   exp(avg(ln(best_16))), exp(avg(ln(best_128))), sum(lost), sum(firsts), 100 * avg(bad),
                   CASE WHEN method = 'default' THEN
@@ -158,10 +160,13 @@ table_tables() {
   echo "| table | method | best row learnt from | first proposal over the optimum, median | most | best of 16 | best of 128 |" \
     "first proposals infeasible | of 128 |"
   echo "|:---|:---|---:|---:|---:|---:|---:|---:|---:|"
-  scores_of_tables "
+  scores_of_tables "$1" "
     SELECT printf('| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f | %d of %d | %.1f %% |', name, method, best_row, first, worst,
                   best_16, best_128, lost, firsts, 100 * bad) FROM s ORDER BY place"
 }
+
+table_tables() { tables_of_w50 tables.csv; }
+table_motifs() { tables_of_w50 motifs.csv; }
 
 # scores FILE: how right a model is about networks, a line each.
 scores() {

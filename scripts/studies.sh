@@ -17,6 +17,8 @@ accelerator model or of its synthetic networks needs another folder.
   tables       bench w50 on the tables that TABLES names (measured runtimes in a column time_ms, a column infeasible),
                a tenth of the rows, five seeds: the recipe that train chooses, and every candidate by itself;
                tables.csv, a line for each, and a table over all and of each
+  motifs       bench w50 on three tables of bench/motif_table.py (eight parameters of four names, 65,536 rows), 1,000 rows,
+               five seeds: motifs.csv, and the like tables; needs python3
   regret       proposals of every model of the folder for the tasks of data/reference/optima.csv, simulated, over
                the exact optimum: regret.csv, and Markdown tables on standard output; infeasible shares with and
                without the exact checks, and how many predictions a bound lifted
@@ -78,7 +80,7 @@ while [ $# -gt 0 ]; do
       [ "$mode" = run ] || { echo "studies.sh: --$mode and $1 are two things to do. Leave one away" >&2; exit 2; }
       mode=${1#--} ;;
     -h | --help) usage; exit 0 ;;
-    any | nine | single | recipes | tables | regret | accuracy | distance | outside | swap | play | exact | front | few) steps+=("$1") ;;
+    any | nine | single | recipes | tables | motifs | regret | accuracy | distance | outside | swap | play | exact | front | few) steps+=("$1") ;;
     *) echo "studies.sh: unknown step '$1'. See --help" >&2; exit 2 ;;
   esac
   shift
@@ -94,6 +96,7 @@ out_as=$out
 reference=$PWD/data/reference/optima${TECHNOLOGY:+-$TECHNOLOGY}.csv
 technology=(${TECHNOLOGY:+--technology "$TECHNOLOGY"})
 outside=$PWD/scripts/outside-networks.sh
+motifs=$PWD/bench/motif_table.py
 any=${TECHNOLOGY:+.}; any=${any:-$PWD/models}/edge-any.safetensors  # of the folder, where it is no shipped one
 command -v sqlite3 >/dev/null || { echo "studies.sh: sqlite3 is missing (it reads the JSON). apt-get install sqlite3" >&2; exit 1; }
 
@@ -271,6 +274,16 @@ step_tables() {
   for table in $TABLES; do arguments+=(--csv "$table"); done
   hindsight bench w50 "${arguments[@]}" --objective time_ms --infeasible infeasible --train 0.1 --seeds 5 \
     --methods default,margins,trends,plain,pushed,v0.1,prime-paper,coms,best_in_log --results tables.csv
+}
+
+step_motifs() {
+  local seed arguments=()
+  for seed in 1 2 3; do
+    python3 "$motifs" --seed "$seed" > "motif-$seed.csv"
+    arguments+=(--csv "motif-$seed.csv")
+  done
+  hindsight bench w50 "${arguments[@]}" --objective score --maximise --train 1000 --seeds 5 \
+    --methods default,margins,trends,plain,pushed,v0.1,forest,best_in_log --results motifs.csv
 }
 
 # scores_into FILE LOG ARGUMENT...: how right edge-any is about every network of a log, into FILE at once.
@@ -677,8 +690,8 @@ keys_of() {
       done ;;
     chosen.csv)
       for seed in ${RECIPE_SEEDS:-1 2 3}; do optima | sed -n "s,^single/\([^;]*\);.*,$seed;\1,p"; done ;;
-    tables.csv)  # those that are missing
-      query tables.csv "
+    tables.csv | motifs.csv)  # those that are missing
+      query "$1" "
         WITH RECURSIVE seeds(seed) AS (VALUES (1) UNION ALL SELECT seed + 1 FROM seeds WHERE seed < 5)
         SELECT a.name || ';' || b.method || ';' || seeds.seed
           FROM (SELECT DISTINCT \"table\" AS name FROM t) AS a, (SELECT DISTINCT method FROM t) AS b, seeds
@@ -742,8 +755,8 @@ take() {
     if [ ! -e "$recorded/$file" ]; then echo "studies.sh: $1: begins anew, nothing of it is recorded" >&2; return; fi
   done
   [ -n "$(files_of "$1")" ] || return 0
-  if [ "$1" = tables ]; then
-    echo "studies.sh: tables: begins anew, what is recorded does not say of which files its tables were" >&2
+  if [ "$1" = tables ] || [ "$1" = motifs ]; then
+    echo "studies.sh: $1: begins anew, what is recorded does not say of which files its tables were" >&2
   elif [ "$(fact "$1" 4);$(fact "$1" 5);$(fact "$1" 6)" != "$versions" ]; then
     echo "studies.sh: $1: begins anew, what is recorded is of other versions: $(fact "$1" 4), layers' features $(fact "$1" 5)," \
       "synthetic networks $(fact "$1" 6)" >&2
@@ -804,7 +817,7 @@ record() {
   local file line taken step=$1
   mkdir -p "$recorded"
   for file in $(files_of "$step"); do
-    { [ "$file" != tables.csv ] || grep '^# table' "$file" || true; columns_of "$file"; lines "$file"; } > "$recorded/$file.new"
+    { grep '^# table' "$file" || true; columns_of "$file"; lines "$file"; } > "$recorded/$file.new"
     mv "$recorded/$file.new" "$recorded/$file"
   done
   file=$(files_of "$step" | cut -d' ' -f1)

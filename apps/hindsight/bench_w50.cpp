@@ -12,6 +12,7 @@
 #include "dry_run.h"
 #include "file_roles.h"
 #include "hindsight/check/w50.h"
+#include "hindsight/core/direction.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
@@ -38,6 +39,7 @@ namespace {
 struct BenchW50Options {
   std::vector<std::string> csv;
   CsvRoleOptions roles;
+  bool maximise = false;
   std::string train = "1000";
   double hide = 0.5;
   std::int64_t seeds = 3;
@@ -66,15 +68,15 @@ constexpr std::int64_t kMostW50Proposals = 100'000;
 
 /// The columns of an objective: the one column of that name, or the factors of a product. The first is the objective
 /// of the import, the others are kept beside it.
-dataset::Objective resolve_objective(const std::string& text, const dataset::CsvTable& table,
+dataset::Objective resolve_objective(const std::string& text, Direction direction, const dataset::CsvTable& table,
                                      dataset::CsvRoles& roles) {
   const bool column = std::find(table.header.begin(), table.header.end(), text) != table.header.end();
   dataset::Objective objective;
   if (column) {
-    objective.text = text;
-    objective.factors.push_back({.metric = text, .exponent = 1});
+    objective.text = direction == Direction::minimise ? text : text + "^-1";
+    objective.factors.push_back({.metric = text, .exponent = direction == Direction::minimise ? 1.0 : -1.0});
   } else {
-    objective = dataset::parse_objective(text, dataset::Direction::minimise);
+    objective = dataset::parse_objective(text, direction);
   }
   for (std::size_t i = 0; i < objective.factors.size(); ++i) {
     dataset::Objective::Factor& factor = objective.factors[i];
@@ -97,7 +99,8 @@ dataset::Dataset load_truth(const std::string& file, const BenchW50Options& opti
   words.objective = table.header.front();  // checked below, as it may be a product
   dataset::CsvRoles roles = words.resolve(table);
   dataset::Selection selection;
-  selection.objective = resolve_objective(options.roles.objective, table, roles);
+  selection.objective = resolve_objective(options.roles.objective,
+                                          options.maximise ? Direction::maximise : Direction::minimise, table, roles);
   const space::DesignSpace space = infer_csv_space(table, roles, "");
   const ScratchFolder folder("the log that the table becomes");
   const std::filesystem::path log = folder / "table.sqlite";
@@ -112,7 +115,14 @@ dataset::Dataset load_truth(const std::string& file, const BenchW50Options& opti
         ErrorKind::usage,
         fmt::format("{}: no row is feasible (nothing to find). Name the columns with --objective, --infeasible", file));
   }
-  return dataset::load_dataset(log, selection);
+  for (const std::string& text : imported.remarks) remark(fmt::format("{}: {}", printable(file, 100), text));
+  try {
+    return dataset::load_dataset(log, selection);
+  } catch (const Error& error) {  // of a row: of the table, and not of a log that nobody sees
+    const std::string message = error.what(), place = log.string();
+    if (!message.starts_with(place)) throw;
+    throw Error(error.kind(), printable(file, 100) + message.substr(place.size()));
+  }
 }
 
 check::W50Options make_options(const BenchW50Options& options) {
@@ -323,6 +333,7 @@ void add_bench_w50(CLI::App& group, Session& session) {
   CLI::App* verb = group.add_subcommand("w50", "Hide the better half of a table, propose, score");
   verb->add_option("--csv", options->csv, "Fully known table, .gz too; repeatable")->required();
   add_csv_roles(*verb, options->roles)->required();
+  verb->add_flag("--maximise", options->maximise, "Larger objectives are better");
   verb->add_option("--train", options->train, "Rows to learn from, or a share 0.1 [1000]");
   verb->add_option("--hide", options->hide, "Share of feasible rows hidden, best first [0.5]");
   verb->add_option("--seeds", options->seeds, "Repetitions [3]")->check(between(1, kMostW50Seeds));

@@ -3,28 +3,85 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "output.h"
 
 namespace hindsight::app {
+namespace {
+
+/// Whether `text` is `pattern`, in which every * stands for any letters.
+bool is_like(std::string_view text, std::string_view pattern) {
+  const std::size_t first = std::min(pattern.find('*'), pattern.size());
+  if (!text.starts_with(pattern.substr(0, first))) return false;
+  text.remove_prefix(first);
+  pattern.remove_prefix(first);
+  if (pattern.empty()) return text.empty();
+  for (std::size_t star = pattern.find('*', 1); star != std::string_view::npos; star = pattern.find('*', 1)) {
+    const std::string_view piece = pattern.substr(1, star - 1);  // between two stars: where it stands first
+    const std::size_t place = text.find(piece);
+    if (place == std::string_view::npos) return false;
+    text.remove_prefix(place + piece.size());
+    pattern.remove_prefix(star);
+  }
+  return text.ends_with(pattern.substr(1));
+}
+
+bool is_pattern(const std::string& name, const dataset::CsvTable& table) {
+  return name.find('*') != std::string::npos &&
+         std::find(table.header.begin(), table.header.end(), name) == table.header.end();
+}
+
+/// The columns of a list, those that a pattern stands for in the order of the table. A pattern leaves out columns that
+/// some option names.
+std::vector<std::string> listed_columns(const std::vector<std::string>& list, std::set<std::string> named,
+                                        const dataset::CsvTable& table) {
+  std::vector<std::string> columns;
+  for (const std::string& name : list) {
+    if (!is_pattern(name, table)) {
+      columns.push_back(name);
+      continue;
+    }
+    const std::size_t before = columns.size();
+    for (const std::string& column : table.header) {
+      if (is_like(column, name) && named.insert(column).second) columns.push_back(column);
+    }
+    if (columns.size() == before) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: no column that has no other role is like '{}'. * stands for any letters: {}",
+                              printable(table.file.string(), 100), printable(name, 60),
+                              printable(join(table.header, ", "), 150)));
+    }
+  }
+  return columns;
+}
+
+}  // namespace
 
 dataset::CsvRoles CsvRoleOptions::resolve(const dataset::CsvTable& table) const {
-  dataset::CsvRoles roles{.objective = objective,
-                          .infeasible = {},
-                          .reason = {},
-                          .context = context,
-                          .constraints = constraints,
-                          .ignored = ignored};
-  if (!infeasible.empty()) roles.infeasible = infeasible;
-  if (!reason.empty()) roles.reason = reason;
   std::vector<std::string> named;
   if (!objective.empty()) named.push_back(objective);
-  named.insert(named.end(), context.begin(), context.end());
-  named.insert(named.end(), constraints.begin(), constraints.end());
-  named.insert(named.end(), ignored.begin(), ignored.end());
+  for (const auto* list : {&context, &constraints, &ignored}) {
+    std::copy_if(list->begin(), list->end(), std::back_inserter(named),
+                 [&](const std::string& name) { return !is_pattern(name, table); });
+  }
   if (!infeasible.empty()) named.push_back(split(infeasible, '=').front());
   if (!reason.empty()) named.push_back(reason);
   for (const std::string& column : named) static_cast<void>(table.column(column));
+  const std::set<std::string> all(named.begin(), named.end());
+  dataset::CsvRoles roles{.objective = objective,
+                          .infeasible = {},
+                          .reason = {},
+                          .context = listed_columns(context, all, table),
+                          .constraints = listed_columns(constraints, all, table),
+                          .ignored = listed_columns(ignored, all, table)};
+  if (!infeasible.empty()) roles.infeasible = infeasible;
+  if (!reason.empty()) roles.reason = reason;
   return roles;
 }
 
@@ -34,7 +91,7 @@ CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options) {
   verb.add_option("--reason", options.reason, "Column that says why [reason]");
   verb.add_option("--context", options.context, "Columns a,b of the application")->delimiter(',');
   verb.add_option("--constraint", options.constraints, "Columns a,b of further metrics")->delimiter(',');
-  verb.add_option("--ignore", options.ignored, "Columns a,b to leave out")->delimiter(',');
+  verb.add_option("--ignore", options.ignored, "Columns a,b to leave out; count_* too")->delimiter(',');
   return objective;
 }
 

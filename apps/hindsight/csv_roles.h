@@ -12,7 +12,8 @@ namespace hindsight::app {
 struct CsvRoleOptions {
   std::string objective, infeasible, reason;
   std::vector<std::string> context, constraints, ignored;
-  /// Error{usage} with the nearest column when one does not exist.
+  /// In lists of columns * stands for any letters, of columns that no option names. Error{usage} with the nearest
+  /// column when one does not exist, and for a pattern that no column is like.
   [[nodiscard]] dataset::CsvRoles resolve(const dataset::CsvTable& table) const;
 };
 /// Returns the option of the objective, which most verbs require.

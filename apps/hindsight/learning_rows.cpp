@@ -85,7 +85,8 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
     if (!words) words = std::move(own);
   }
   if (rows.objective.empty() && words->objective != "latency" && !quiet) {
-    remark(fmt::format("objective: {}, that of the import", words->objective));
+    remark(fmt::format("objective: {}, that of the import{}", words->objective,
+                       rows.maximise ? "" : "; small values are good (--maximise: large ones)"));
   }
   rows.objective = words->objective;
   rows.constraints = words->constraints;

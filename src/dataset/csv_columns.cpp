@@ -122,7 +122,10 @@ class RoleBook {
 void take_infeasible(const CsvTable& table, const std::string& text, RoleBook& book, ColumnRoles& result) {
   const bool whole_name = std::find(table.header.begin(), table.header.end(), text) != table.header.end();
   const std::size_t equals = whole_name ? std::string::npos : text.find('=');
-  result.infeasible = book.take(text.substr(0, equals), "infeasible");
+  const std::size_t column = table.column(text.substr(0, equals));
+  const bool own_value = equals != std::string::npos && !result.objective.name.empty() &&
+                         column == result.objective.column;  // the -1 that a tool writes for a run that failed
+  result.infeasible = own_value ? column : book.take(text.substr(0, equals), "infeasible");
   if (equals != std::string::npos) {
     result.infeasible_value = text.substr(equals + 1);
   }

@@ -28,8 +28,9 @@ struct ColumnRoles {
   std::vector<NamedColumn> constraints;
   std::vector<NamedColumn> design;
 };
-/// Without an objective `objective` has no name. Errors: Error{usage} for an unknown column (nearest name), a column
-/// with two roles, two metrics of one name, or no column left for the design.
+/// Without an objective `objective` has no name. A value of the objective may say what is infeasible. Errors:
+/// Error{usage} for an unknown column (nearest name), a column with two roles, two metrics of one name, or no column
+/// left for the design.
 [[nodiscard]] ColumnRoles resolve_roles(const CsvTable& table, const CsvRoles& roles);
 
 /// A cell that was meant as a number and is none a parameter can have: nan, inf, hexadecimal.

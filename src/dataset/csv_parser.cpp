@@ -231,7 +231,9 @@ void CsvParser::check_header(const std::vector<std::string>& cells, std::size_t 
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) {
-      fail(line, 1, fmt::format("column {} has no name. Name every column in the first line", i + 1));
+      fail(line, 1,
+           fmt::format("column {} has no name{}. Name every column in the first line", i + 1,
+                       i == 0 ? " (an index, as pandas writes it without index=False?)" : ""));
     }
     if (!seen.insert(cells[i]).second) {
       fail(line, 1, fmt::format("the name '{}' is used twice. Rename one column", printable(cells[i])));

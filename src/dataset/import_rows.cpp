@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/patience.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
@@ -153,21 +155,63 @@ std::optional<std::string> telling_value(const CsvTable& table, const std::vecto
   return std::nullopt;
 }
 
-/// Asks about rows that count as feasible although their objective is exactly 0: what many tools write for a failed
-/// run.
-std::optional<std::string> remark_on_zeros(const CsvTable& table, const ColumnRoles& roles) {
+/// The value that many tools write for a failed run, where several rows have it: 0, -1 below values that are all above
+/// 0, or a largest value far above all others.
+std::optional<double> filler_of(const CsvTable& table, const NamedColumn& objective) {
   constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
-  if (roles.infeasible || !log::impossible_cell(roles.objective.name, 0).empty()) return std::nullopt;
-  std::vector<bool> zero;
-  for (const TableCells::Row& row : table.rows) zero.push_back(parse_double(row[roles.objective.column]) == 0.0);
-  const std::ptrdiff_t count = std::count(zero.begin(), zero.end(), true);
-  if (count < kFillers) return std::nullopt;
-  const std::optional<std::string> flag = telling_value(table, zero, roles.objective.column);
-  return fmt::format("{} of {} rows have a {} of exactly 0 and count as feasible. If they are failed runs, {}",
-                     with_commas(static_cast<std::uint64_t>(count)), with_commas(table.rows.size()),
-                     roles.objective.name,
-                     flag ? "mark them: --infeasible " + *flag
-                          : "mark them by a column that tells (--infeasible COLUMN=VALUE), or empty these cells");
+  constexpr double kFarAbove = 1000;      // [chosen] times the next value: 1e9 and 99999999 are no measurements
+  std::vector<double> values;
+  for (const TableCells::Row& row : table.rows) {
+    if (const auto value = parse_double(row[objective.column])) values.push_back(*value);
+  }
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const auto repeats = [&](double value) {
+    const auto [begin, end] = std::equal_range(values.begin(), values.end(), value);
+    return end - begin >= kFillers;
+  };
+  const auto is_taken = [&](double value) {
+    return repeats(value) && log::impossible_cell(objective.name, value).empty();
+  };
+  if (is_taken(0)) return 0.0;
+  const auto above = std::upper_bound(values.begin(), values.end(), values.front());
+  if (values.front() == -1 && is_taken(-1) && above != values.end() && *above > 0) return -1.0;
+  const auto largest = std::lower_bound(values.begin(), values.end(), values.back());
+  if (largest == values.begin()) return std::nullopt;
+  const double next = *std::prev(largest);
+  return next > 0 && *largest >= kFarAbove * next && repeats(*largest) ? std::optional(*largest) : std::nullopt;
+}
+
+/// Asks about rows that count as feasible although their objective is what many tools write for a failed run.
+std::optional<std::string> remark_on_fillers(const CsvTable& table, const ColumnRoles& roles) {
+  if (roles.infeasible) return std::nullopt;
+  const std::optional<double> filler = filler_of(table, roles.objective);
+  if (!filler) return std::nullopt;
+  std::vector<bool> filled;
+  for (const TableCells::Row& row : table.rows) filled.push_back(parse_double(row[roles.objective.column]) == *filler);
+  const std::optional<std::string> flag = telling_value(table, filled, roles.objective.column);
+  const std::string own = fmt::format("{}={}", printable(table.header[roles.objective.column]), shortest(*filler));
+  return fmt::format(
+      "{} of {} rows have a {} of exactly {} and count as feasible. If they are failed runs, mark them: --infeasible "
+      "{}",
+      with_commas(static_cast<std::uint64_t>(std::count(filled.begin(), filled.end(), true))),
+      with_commas(table.rows.size()), roles.objective.name, shortest(*filler), shell_quoted(flag.value_or(own)));
+}
+
+/// Says that nothing can be learnt, and what looks like the reason; nothing where a row is feasible.
+std::optional<std::string> remark_on_none_feasible(const ImportSource& source, const ColumnRoles& roles,
+                                                   const ImportResult& result) {
+  if (result.feasible > 0 || result.infeasible.empty()) return std::nullopt;
+  const auto& rows = source.table.rows;
+  const auto has_number = [&](const TableCells::Row& row) { return bool(parse_double(row[roles.objective.column])); };
+  const auto numbers = source.outcomes.empty() ? std::count_if(rows.begin(), rows.end(), has_number) : 0;
+  if (numbers == 0 || !roles.infeasible) return "no row is feasible, and from these alone nothing can be learnt";
+  return fmt::format(
+      "no row is feasible, though {} of {} have a {}: --infeasible names what a failed run has in {}, and not what a "
+      "good "
+      "one has",
+      with_commas(static_cast<std::uint64_t>(numbers)), with_commas(rows.size()), roles.objective.name,
+      printable(source.table.header[*roles.infeasible], 40));
 }
 
 struct ReadableRows {
@@ -208,7 +252,7 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   result.left_out = source.left_out;
   result.remarks = source.remarks;
   if (source.outcomes.empty()) {
-    if (auto remark = remark_on_zeros(source.table, resolved)) result.remarks.push_back(std::move(*remark));
+    if (auto remark = remark_on_fillers(source.table, resolved)) result.remarks.push_back(std::move(*remark));
     if (auto remark = remark_on_infeasible_value(source.table, resolved); !remark.empty()) {
       result.remarks.push_back(std::move(remark));
     }
@@ -228,6 +272,7 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   for (const TableContext& context : read.contexts) result.workloads.push_back(context.name);
   log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, duplicates));
   append_rows(opened, run, place, read.rows, result, refusals);
+  if (auto remark = remark_on_none_feasible(source, resolved, result)) result.remarks.push_back(std::move(*remark));
   run.finish();
   whole.commit();
   created.keep();

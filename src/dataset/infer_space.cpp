@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 
@@ -44,6 +45,36 @@ std::string no_parameter(const CsvTable& table, const ColumnRoles& roles, std::s
   return "";
 }
 
+/// "--ignore a,b" for a few columns, "--ignore 'counter_*'" where many begin alike, else the first few.
+std::string ignoring(const CsvTable& table, const std::vector<std::size_t>& columns) {
+  constexpr std::size_t kListed = 4, kLetters = 3;  // [chosen] names in a message; of a beginning that says something
+  const std::string& first = table.header[columns.front()];
+  std::size_t alike = first.size();
+  for (const std::size_t column : columns) {
+    const std::string& name = table.header[column];
+    const auto end = std::mismatch(first.begin(), first.end(), name.begin(), name.end()).first;
+    alike = std::min(alike, static_cast<std::size_t>(end - first.begin()));
+  }
+  if (columns.size() > kListed && alike >= kLetters) {
+    return "--ignore " + shell_quoted(printable(first.substr(0, alike), 40) + "*");
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(columns.size(), kListed); ++i) {
+    names.push_back(printable(table.header[columns[i]], 20));
+  }
+  return "--ignore " + shell_quoted(join(names, ",")) + (columns.size() > kListed ? ",..." : "");
+}
+
+/// Columns that can be no parameters: the first is explained, the others are counted.
+[[noreturn]] void refuse_columns(const CsvTable& table, const std::vector<std::size_t>& columns,
+                                 const std::string& problem) {
+  if (columns.size() == 1) refuse_column(table, columns.front(), problem);
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: column '{}' {}. Of {} this holds. Give them another role ({}), or round their values",
+                          printable(table.file.string(), 60), printable(table.header[columns.front()], 30), problem,
+                          counted(columns.size(), "column"), ignoring(table, columns)));
+}
+
 std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
   std::vector<double> values;
   for (const TableCells::Row& row : table.rows) {
@@ -56,7 +87,8 @@ std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
   return values;
 }
 
-std::vector<std::string> labels_of(const CsvTable& table, std::size_t column) {
+/// The values of a column as labels; those that have to be written otherwise are remarked on.
+std::vector<std::string> labels_of(const CsvTable& table, std::size_t column, std::vector<std::string>& remarks) {
   std::map<std::string, const std::string*> cell_of_label;
   for (const TableCells::Row& row : table.rows) {
     const std::string& cell = row[column];
@@ -73,6 +105,14 @@ std::vector<std::string> labels_of(const CsvTable& table, std::size_t column) {
   }
   std::vector<std::string> labels;
   for (const auto& [label, cell] : cell_of_label) labels.push_back(label);
+  const auto other =
+      std::ranges::find_if(cell_of_label, [](const auto& entry) { return entry.first != *entry.second; });
+  if (other != cell_of_label.end()) {
+    remarks.push_back(fmt::format(
+        "{}: column '{}': '{}' becomes '{}' (commas, =, quotes and backslashes are written _, and 64 letters are most)",
+        printable(table.file.string(), 100), printable(table.header[column], 40), printable(*other->second, 40),
+        printable(other->first, 40)));
+  }
   return labels;
 }
 
@@ -150,7 +190,7 @@ std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric)
   return fmt::format("{} stands beside numbers: the column is categorical, its values have no order", example);
 }
 
-space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column) {
+space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column, std::vector<std::string>& remarks) {
   space::Parameter parameter;
   parameter.name = column.name;
   parameter.description = fmt::format("Column '{}' of the table", printable(table.header[column.column]));
@@ -159,7 +199,7 @@ space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column) 
     parameter.values = numbers_of(table, column.column);
   } else {
     parameter.kind = space::ParameterKind::categorical;
-    parameter.labels = labels_of(table, column.column);
+    parameter.labels = labels_of(table, column.column, remarks);
     if (parameter.labels.empty()) {
       refuse_column(table, column.column, "has no value in any row");
     }
@@ -178,16 +218,19 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
   }
   std::vector<space::Parameter> parameters;
   std::vector<std::string> result_like, left_out, remarks;
+  std::vector<std::size_t> unfit;
+  std::string first_problem;
   const Steps steps("finding the values of columns", resolved.design.size());
   std::uint64_t done = 0;
   for (const NamedColumn& column : resolved.design) {
     steps.at(done++);
-    space::Parameter parameter = parameter_of(table, column);
+    space::Parameter parameter = parameter_of(table, column, remarks);
     const std::string& header = table.header[column.column];
     const bool numeric = parameter.kind == space::ParameterKind::ordinal;
     const std::size_t distinct = numeric ? parameter.values.size() : parameter.labels.size();
     if (const std::string problem = no_parameter(table, resolved, distinct); !problem.empty()) {
-      if (!roles.objective.empty()) refuse_column(table, column.column, problem);
+      if (unfit.empty()) first_problem = problem;
+      unfit.push_back(column.column);
       left_out.push_back(printable(header));
       continue;
     }
@@ -198,6 +241,7 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
     if (numeric) choose_unit(parameter);
     parameters.push_back(std::move(parameter));
   }
+  if (!unfit.empty() && !roles.objective.empty()) refuse_columns(table, unfit, first_problem);
   if (parameters.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no column can be a parameter (too few of their values repeat). Is "
                                               "this a table of designs?",

@@ -98,8 +98,9 @@ class Loader {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", printable(log_.path().string(), 200), problem));
   }
   [[noreturn]] void refuse_row(const log::EvaluationRecord& record, const std::string& problem) const {
-    throw Error(ErrorKind::incompatible, fmt::format("{}: evaluation {} ({}): {}", printable(log_.path().string(), 200),
-                                                     record.evaluation_id, record.design_text_id, problem));
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: evaluation {} ({}): {}", printable(log_.path().string(), 200), record.evaluation_id,
+                            printable(record.design_text_id, 100), problem));
   }
 
   [[nodiscard]] bool any_feasible() const {
@@ -231,10 +232,12 @@ class Loader {
                         record.evaluation_id, record.design_text_id, quantity.name));
       }
       if (value <= 0.0 && !plain) {
-        refuse_row(record,
-                   fmt::format("{} is {} (the objective {} is a product of powers, or the reciprocal of what is "
-                               "maximised: it needs values above 0). Choose a single metric to be minimised?",
-                               quantity.name, shortest(value), selection_.objective.text));
+        refuse_row(
+            record,
+            fmt::format("{} is {} (the objective {} is a product of powers, or the reciprocal of what is "
+                        "maximised: it needs values above 0). Import a column above 0, such as {} plus a constant, "
+                        "or one with the other sign, to be minimised",
+                        quantity.name, shortest(value), selection_.objective.text, quantity.name));
       }
       product *= exponent == 1.0 ? value : std::pow(value, exponent);
     }

@@ -13,17 +13,39 @@
 namespace hindsight::optimize {
 namespace {
 
-/// The designs of a dataset with their objectives for some applications; NaN where infeasible or not logged.
+/// Learned limits by the columns of a dataset that have their values.
+using LoggedLimits = std::vector<std::pair<Eigen::Index, double>>;
+
+/// Nothing where the log lacks one of the limited metrics.
+std::optional<LoggedLimits> logged_limits(const dataset::Dataset& data, const LoggedQuestion& question) {
+  LoggedLimits limits;
+  for (const Constraint& constraint : question.constraints) {
+    if (!constraint.learned()) continue;
+    const auto name = std::find(data.constraint_names.begin(), data.constraint_names.end(), constraint.name);
+    if (name == data.constraint_names.end()) return std::nullopt;
+    limits.emplace_back(name - data.constraint_names.begin(), constraint.limit);
+  }
+  return limits;
+}
+
+/// A value that was not logged meets no limit.
+bool meets(const dataset::Dataset& data, Eigen::Index row, const LoggedLimits& limits) {
+  return std::all_of(limits.begin(), limits.end(),
+                     [&](const auto& limit) { return data.constraints(row, limit.first) <= limit.second; });
+}
+
+/// The designs of a dataset with their objectives for some applications; NaN where infeasible, beyond a limit or not
+/// logged.
 class DesignTable {
  public:
-  DesignTable(const dataset::Dataset& data, const std::vector<std::int32_t>& contexts) {
+  DesignTable(const dataset::Dataset& data, const std::vector<std::int32_t>& contexts, const LoggedLimits& limits) {
     std::map<std::int32_t, std::size_t> column;
     for (std::size_t i = 0; i < contexts.size(); ++i) column.emplace(contexts[i], i);
     std::map<std::vector<std::uint16_t>, std::size_t> known;
     for (std::size_t i = 0; i < data.size(); ++i) {
       const auto position = column.find(data.context[i]);
-      if (position == column.end() || !data.feasible[i]) continue;
       const auto row = static_cast<Eigen::Index>(i);
+      if (position == column.end() || !data.feasible[i] || !meets(data, row, limits)) continue;
       const std::uint16_t* levels = data.levels.data() + row * data.levels.cols();
       std::vector<std::uint16_t> key(levels, levels + data.levels.cols());
       const auto [entry, fresh] = known.try_emplace(std::move(key), designs_.size());
@@ -62,8 +84,9 @@ bool meets(const space::Design& design, const LoggedQuestion& question) {
 
 std::optional<LoggedBest> best_in_log(const dataset::Dataset& data, const LoggedQuestion& question) {
   const std::vector<std::int32_t> contexts = contexts_of(data, question.applications);
-  if (contexts.empty()) return std::nullopt;
-  const DesignTable table(data, contexts);
+  const std::optional<LoggedLimits> limits = logged_limits(data, question);
+  if (contexts.empty() || !limits) return std::nullopt;
+  const DesignTable table(data, contexts, *limits);
   std::vector<std::pair<double, std::size_t>> ranked;
   for (std::size_t i = 0; i < table.designs().size(); ++i) {
     if (!table.complete(i)) continue;

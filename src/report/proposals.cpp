@@ -115,6 +115,16 @@ std::string chosen_text(const Proposals& proposals) {
   return "chosen as: " + join(reasons, ", ");
 }
 
+/// What a reciprocal stands for: the metric that is maximised, and what the first proposal has of it.
+std::string maximised_text(const Proposals& proposals) {
+  const dataset::Objective objective =
+      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
+  const bool reciprocal = objective.factors.size() == 1 && objective.factors.front().exponent == -1.0;
+  if (!reciprocal || proposals.options.contexts.size() != 1 || proposals.known.empty()) return "";
+  const std::string& metric = objective.factors.front().metric;
+  return fmt::format(" (largest {}, {} at rank 1)", metric, value_text(metric, 1 / proposals.known.front().predicted));
+}
+
 std::string headline(const Proposals& proposals) {
   const optimize::ProposeResult& result = proposals.result;
   const bool front = !proposals.options.front.empty();
@@ -127,7 +137,7 @@ std::string headline(const Proposals& proposals) {
   }
   const std::string several =
       proposals.options.contexts.size() > 1 ? optimize::to_string(proposals.options.aggregate) + " of " : std::string();
-  if (!front) out += "; smallest " + several + proposals.model.parts().objective_text;
+  if (!front) out += "; smallest " + several + proposals.model.parts().objective_text + maximised_text(proposals);
   if (front && !several.empty()) out += "; " + several + "the applications";
   return out + fmt::format("; {} judged by the model in {}, {}", counted(result.solution.evaluations, "design"),
                            duration_text(proposals.seconds),

@@ -24,6 +24,17 @@ std::vector<std::string> measured_metrics(const Proposals& proposals) {
   return metrics;
 }
 
+/// A column about the prediction, as `dataset/answers` knows it: `name`, with predicted_ in front where a parameter or
+/// what is measured has that name.
+std::string prediction_column(const Proposals& proposals, const std::string& name) {
+  const std::vector<space::Parameter>& parameters = proposals.model.parts().space.parameters();
+  const std::vector<std::string> metrics = measured_metrics(proposals);
+  const bool is_taken = std::find(metrics.begin(), metrics.end(), name) != metrics.end() ||
+                        std::any_of(parameters.begin(), parameters.end(),
+                                    [&](const space::Parameter& parameter) { return parameter.name == name; });
+  return is_taken ? "predicted_" + name : name;
+}
+
 /// The columns that are filled in where the design was evaluated, for `log import`: of one application a simulated
 /// objective that is a metric is known, and why a design is infeasible.
 std::vector<std::string> answer_cells(const Proposals& proposals, const Knowledge& known) {
@@ -40,11 +51,11 @@ std::vector<std::string> answer_cells(const Proposals& proposals, const Knowledg
 std::string proposals_csv(const Proposals& proposals) {
   const space::DesignSpace& space = proposals.model.parts().space;
   const bool with_truth = simulated(proposals);
-  std::vector<std::string> header{"rank", "workload"};
+  std::vector<std::string> header{prediction_column(proposals, "rank"), prediction_column(proposals, "workload")};
   for (const space::Parameter& parameter : space.parameters()) header.push_back(csv_cell(parameter.name));
   for (const char* name : {"predicted", "score", "cautious", "spread", "p_feasible", "nearest_logged_distance",
                            "logged", "logged_feasible", "logged_value"}) {
-    header.emplace_back(name);
+    header.push_back(prediction_column(proposals, name));
   }
   const auto in_front = [&](const std::string& name) {
     return std::any_of(proposals.options.front.begin(), proposals.options.front.end(),

@@ -107,6 +107,12 @@ std::string times_better(const std::string& metric, double ratio) {
   return fmt::format("{:.2f} times {} (worse)", ratio, word);
 }
 
+/// How much better than the log's best: a ratio, or, of values of 0 or below, which have none, a difference.
+std::string gain_text(const std::string& objective, double logged, double value) {
+  if (logged > 0 && value > 0) return times_better(objective, logged / value);
+  return fmt::format("{:.4g} {}", std::abs(logged - value), value <= logged ? "better" : "worse");
+}
+
 std::string workloads_text(const StoredProposal& proposal) {
   std::vector<std::string> names;
   for (const auto& workload : proposal.workloads) names.push_back(printable(workload.name));
@@ -171,7 +177,7 @@ void gain_over_log(StudyContext& context, const StoredProposal& proposal, double
   const std::string dropped =
       unknown_limits.empty() ? "" : fmt::format("; without the limit {}", printable(join(unknown_limits, ", ")));
   context.report.facts.push_back({.label = fmt::format("{} over the log's best", is_true ? "Gain" : "Predicted gain"),
-                                  .value = times_better(proposal.objective, best->value / value),
+                                  .value = gain_text(proposal.objective, best->value, value),
                                   .detail = fmt::format("{} has {}{}", space::short_id(best->design),
                                                         study_value(proposal.objective, best->value), dropped)});
   if (is_true && best->value < value && dropped.empty()) {

@@ -93,11 +93,17 @@ std::vector<Application> scored_applications(const dataset::Dataset& hidden, std
   return applications;
 }
 
+/// Whether it learnt values of 0 or below, which have no ratio and no geometric mean.
+bool is_linear(const surrogate::Model& model) {
+  return model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
+}
+
 /// What a model chose among the rows of an application: their numbers, best first.
 std::vector<std::size_t> chosen_rows(const surrogate::Model& model, const Application& application,
                                      const BacktestOptions& options, double threshold) {
   optimize::ProposeOptions how;
   how.contexts = {application.context};
+  if (is_linear(model)) how.aggregate = Aggregate::mean;  // the same order of one application
   how.pessimism = options.pessimism;
   how.min_p_feasible = threshold;
   how.among = &application.rows.levels;
@@ -145,7 +151,7 @@ class Tally {
       const double value = application.rows.objective[row];
       if (k == 0) first = value;
       best = std::min(best, value);
-      ratios_.push_back(value / prediction.objective[row]);
+      if (!is_linear(model)) ratios_.push_back(value / prediction.objective[row]);
     }
     first_ += regret(first, application);
     best_ += regret(best, application);

@@ -130,11 +130,20 @@ std::set<std::string> own_objectives_of(const log::Log& log, const log::Evaluati
 }
 
 std::set<std::string> maximised_metrics(const log::Log& log) {
+  constexpr std::size_t kNewestRuns = 20;  // [chosen] what was proposed long ago is not what is wanted today
   std::map<std::string, bool> maximised;
-  for (const log::AskRun& run : log::asks(log)) {
-    const auto objective = dataset::parse_objective(run.objective, Direction::minimise);
-    if (objective.factors.size() != 1) continue;
+  const auto look_at = [&](const std::string& text) {
+    const auto objective = dataset::parse_objective(text, Direction::minimise);
+    if (objective.factors.size() != 1) return;
     maximised.try_emplace(objective.factors.front().metric, objective.factors.front().exponent < 0);
+  };
+  for (const log::AskRun& run : log::asks(log)) look_at(run.objective);
+  for (const log::ProposingRun& run : log::proposing_runs(log, kNewestRuns)) {
+    try {
+      look_at(run.objective);
+    } catch (const Error&) {
+      continue;  // a log of another program may name what we do not read
+    }
   }
   std::set<std::string> metrics;
   for (const auto& [metric, more_is_better] : maximised) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -119,6 +120,36 @@ TEST_F(Learn, W50RanksWhoFindsTheHiddenOptimum) {
   EXPECT_GT(ratio["margins"], ratio["best_in_log"]);
   EXPECT_GT(ratio["forest"], ratio["best_in_log"]);
   EXPECT_LE(std::max({ratio["prime"], ratio["margins"], ratio["forest"]}), 1);
+}
+
+TEST_F(Learn, W50OfAScoreOfNamesMaximises) {
+  // More is better the further a word of four letters is down the alphabet, so the best is TTTT.
+  std::string csv = "p0,p1,p2,p3,binding score\n", zero = csv;
+  const std::string bases = "ACGT";
+  for (std::size_t i = 0; i < 256; ++i) {
+    const std::array<std::size_t, 4> word{i / 64, i / 16 % 4, i / 4 % 4, i % 4};
+    std::string row;
+    for (const std::size_t base : word) row += std::string(1, bases[base]) + ",";
+    const std::size_t sum = word[0] + 2 * word[1] + 2 * word[2] + word[3];
+    csv += row + std::to_string(0.1 + 0.05 * static_cast<double>(sum)) + "\n";
+    zero += row + std::to_string(0.05 * static_cast<double>(sum)) + "\n";
+  }
+  const auto w50 = [&](const std::string& table) {
+    return hindsight({"bench", "w50", "--csv", table, "--objective", "binding score", "--maximise", "--train", "1000",
+                      "--seeds", "1", "--top", "1", "--methods", "forest,best_in_log", "--json", "--quiet"});
+  };
+  const Outcome scored = w50(write("motif.csv", csv));
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  const Json runs = Json::parse(scored.out).at("runs");
+  ASSERT_EQ(runs.size(), 2U);
+  const auto ratio = [&](std::size_t run) {
+    return runs.at(run).at("scores").at(0).at("top").at(0).at("ratio").get<double>();
+  };
+  // The visible half ends at the median: a sum of 9 of 18, whose score is 0.55 of 1.
+  EXPECT_NEAR(ratio(1), 0.55, hindsight::test::kSixDigits);
+  EXPECT_GT(ratio(0), ratio(1));
+  expect_one_line_error(w50(write("zero.csv", zero)), 4,
+                        "zero.csv: evaluation 1 (p0=A,p1=A,p2=A,p3=A): binding_score is 0");
 }
 
 TEST_F(Learn, W50DefaultScoresWhatTrainChoosesAndProposeProposes) {

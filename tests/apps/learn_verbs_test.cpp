@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "apps/learn_fixture.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/surrogate/model.h"
@@ -410,6 +411,31 @@ TEST_F(Learn, ATableWithoutFailuresTrainsProposesAndSaysSo) {
       hindsight({"bench", "w50", "--csv", file("fine.csv"), "--objective", "cost", "--train", "20", "--seeds", "1",
                  "--methods", "prime", "--set", "steps=30", "--set", "ensemble=1", "--quiet"});
   EXPECT_EQ(w50.exit_code, 0) << w50.err;
+}
+
+TEST_F(Learn, MeasuredProposalsComeBackWhateverTheirColumnsAreCalled) {
+  std::string csv = "rank,spread,score\n";
+  for (int rank = 1; rank <= 8; ++rank) {
+    for (int spread = 1; spread <= 8; ++spread) {
+      if (rank * spread == 64) continue;  // the one design that is new
+      csv += std::to_string(rank) + "," + std::to_string(spread) + "," + std::to_string(9 * rank + spread) + "\n";
+    }
+  }
+  ASSERT_EQ(hindsight({"log", "import", write("lora.csv", csv), "--objective", "score", "--log", log()}).exit_code, 0);
+  const Outcome trained = train({"--maximise"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Outcome proposed = propose({"--workload", "lora", "--log", log(), "--new", "--csv", file("next.csv")});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_THAT(proposed.out, ::testing::ContainsRegex("smallest score\\^-1.\\(largest score,.[0-9.]+.at.rank.1\\);"));
+  std::string next = read_file(file("next.csv"));
+  EXPECT_THAT(next,
+              ::testing::StartsWith(
+                  "predicted_rank,workload,rank,spread,predicted,predicted_score,cautious,predicted_spread,"
+                  "p_feasible,nearest_logged_distance,logged,logged_feasible,logged_value,score,reason\n1,lora,8,8,"));
+  next.insert(next.find_last_of(','), "80");
+  const Outcome back = hindsight({"log", "import", write("done.csv", next), "--log", log()});
+  EXPECT_EQ(back.exit_code, 0) << back.err;
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("64        64  100.0 %"));
 }
 
 TEST_F(Learn, AnObjectiveBelowZeroAndALabelOfZerosGoToProposals) {

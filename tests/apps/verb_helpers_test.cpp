@@ -61,6 +61,29 @@ TEST_F(VerbHelpers, EveryColumnWithARoleMustBeInTheTable) {
   }
 }
 
+TEST_F(VerbHelpers, AStarInAListStandsForColumnsThatNobodyNames) {
+  const dataset::CsvTable table =
+      dataset::read_csv(write("t.csv", "size,hw_1,hw_2_ms,hw_3,a*b,other_ms,cost_ms\n1,2,3,4,5,6,7\n"));
+  const auto resolved = [&](std::vector<std::string> context, std::vector<std::string> constraints,
+                            std::vector<std::string> ignored) {
+    return CsvRoleOptions{.objective = "cost_ms",
+                          .infeasible = {},
+                          .reason = {},
+                          .context = std::move(context),
+                          .constraints = std::move(constraints),
+                          .ignored = std::move(ignored)}
+        .resolve(table);
+  };
+  EXPECT_THAT(resolved({}, {}, {"hw_*"}).ignored, ElementsAre("hw_1", "hw_2_ms", "hw_3"));
+  EXPECT_THAT(resolved({}, {"hw_2_ms"}, {"hw_*"}).ignored, ElementsAre("hw_1", "hw_3")) << "the other has a role";
+  EXPECT_THAT(resolved({}, {"*_ms"}, {}).constraints, ElementsAre("hw_2_ms", "other_ms")) << "the objective has a role";
+  EXPECT_THAT(resolved({"h*w*_*"}, {}, {}).context, ElementsAre("hw_1", "hw_2_ms", "hw_3"));
+  EXPECT_THAT(resolved({}, {}, {"a*b"}).ignored, ElementsAre("a*b")) << "a column of this name";
+  EXPECT_THAT(resolved({}, {}, {"hw_3", "*3"}).ignored, ElementsAre("hw_3")) << "not twice";
+  EXPECT_THAT(usage_error([&] { static_cast<void>(resolved({}, {}, {"counter_*"})); }),
+              HasSubstr("no column that has no other role is like 'counter_*'"));
+}
+
 TEST_F(VerbHelpers, ColumnsWithoutARoleSpanASpaceNamedAfterTheFile) {
   const dataset::CsvTable table =
       dataset::read_csv(write("My Table.csv", "a,b,cost_ms\n1,red,5\n2,blue,4\n1,blue,3\n2,red,6\n"));

@@ -130,12 +130,48 @@ TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
     std::filesystem::remove(file_);  // every table has a space of its own
     return import(text, wanted).remarks;
   };
-  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"),
-              ElementsAre(HasSubstr("by a column that tells (--infeasible COLUMN=VALUE), or empty these cells")));
+  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"), ElementsAre(HasSubstr("mark them: --infeasible ms=0")))
+      << "no other column tells";
   EXPECT_THAT(remarks("a,b,ms\n1,8,0\n2,8,0\n"), ElementsAre(HasSubstr("2 of 2 rows"))) << "b tells nothing apart";
   EXPECT_THAT(remarks("a,b,ms\n1,9,0\n2,9,3\n"), IsEmpty()) << "one 0 may be the best there is";
   wanted.infeasible = "status=died";
   EXPECT_THAT(remarks("a,status,ms\n1,ok,0\n2,died,0\n3,ok,0\n"), IsEmpty()) << "the flag says what failed";
+}
+
+TEST_F(ImportCsv, AsksAboutWhatToolsWriteForFailedRuns) {
+  const auto remarks = [&](const std::string& text) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    return import(text, {.objective = "GFLOP/s"}).remarks;
+  };
+  EXPECT_THAT(
+      remarks("a,GFLOP/s\n1,7\n2,-1\n3,-1\n4,9\n"),
+      ElementsAre("2 of 4 rows have a gflop_per_s of exactly -1 and count as feasible. If they are failed runs, "
+                  "mark them: --infeasible GFLOP/s=-1"));
+  EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,99999999\n3,99999999\n4,9\n"),
+              ElementsAre(HasSubstr("exactly 99999999 and count as feasible")));
+  EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,-1\n3,-1\n4,-0.5\n"), IsEmpty()) << "values may be below 0 here";
+  EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,-1\n3,3\n4,9\n"), IsEmpty()) << "a filler repeats";
+  EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,900\n3,900\n4,9\n"), IsEmpty()) << "not far above the next";
+  EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,7\n"), IsEmpty()) << "all are equal";
+}
+
+TEST_F(ImportCsv, AValueOfTheObjectiveMayMarkFailedRuns) {
+  const CsvRoles wanted{.objective = "y", .infeasible = "y=-1"};
+  EXPECT_THAT(reasons_of("a,y\n1,3\n2,-1.0\n3,-1\n4,5\n", wanted), ElementsAre("ok", "infeasible", "infeasible", "ok"));
+  EXPECT_THAT(error_of([&] { import("a,y\n1,3\n2,4\n", {.objective = "y", .infeasible = "y"}); }).second,
+              HasSubstr("'y' is named as objective and as infeasible"));
+}
+
+TEST_F(ImportCsv, SaysThatNothingIsFeasible) {
+  const auto remarks = [&](const std::string& text, const std::optional<std::string>& flag) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    return import(text, {.objective = "y", .infeasible = flag}).remarks;
+  };
+  EXPECT_THAT(remarks("a,y,status\n1,3,ok\n2,4,ok\n3,,died\n", "status=ok"),
+              ElementsAre("no row is feasible, though 2 of 3 have a y: --infeasible names what a failed run has in "
+                          "status, and not what a good one has"));
+  EXPECT_THAT(remarks("a,y\n1,oom\n2,oom\n", std::nullopt),
+              ElementsAre("no row is feasible, and from these alone nothing can be learnt"));
 }
 
 TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {

@@ -8,6 +8,7 @@ namespace hindsight::dataset {
 namespace {
 
 using test::error_of;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -144,6 +145,15 @@ TEST(InferSpace, LabelsThatTextIdsCannotHold) {
   EXPECT_THAT(refusal("m,y\n\"a,b\",1\n\"a=b\",1\n"), HasSubstr("has the values 'a,b' and 'a=b', which would both be"));
 }
 
+TEST(InferSpace, SaysWhichValuesAreWrittenOtherwise) {
+  const auto remarks = [](const std::string& text) {
+    return infer_columns(parse_csv(text, "t.csv"), {.objective = "y"}, "inferred").remarks;
+  };
+  EXPECT_THAT(remarks("m,n,y\nplain,x,1\n\"loop i,j\",x,2\n"),
+              ElementsAre(HasSubstr("t.csv: column 'm': 'loop i,j' becomes 'loop i_j' (commas,")));
+  EXPECT_THAT(remarks("m,n,y\nplain,x,1\nloop i-j,x,2\n"), ElementsAre());
+}
+
 TEST(InferSpace, EmptyCellsAreNoValues) {
   const space::DesignSpace space = infer("a,m,y\n1,x,1\n,,1\n2,z,1\n");
   EXPECT_THAT(space.parameters()[0].values, ElementsAre(1, 2));
@@ -159,6 +169,24 @@ TEST(InferSpace, RefusesIdentifiersAndMeasurements) {
   text = "id,a,y\n";
   for (int i = 0; i < 66'000; ++i) text += std::to_string(i) + ",1,1\n";
   EXPECT_THAT(refusal(text, {.objective = "y", .ignored = {"a"}}), HasSubstr("66,000 different values"));
+}
+
+TEST(InferSpace, NamesAllIdentifiersAndMeasurementsAtOnce) {
+  const auto table = [](const std::vector<std::string>& names) {
+    std::string text = "a,y";
+    for (const std::string& name : names) text += "," + name;
+    for (int i = 0; i < 100; ++i) {
+      text += "\n" + std::to_string(i % 4) + ",1";
+      for (std::size_t n = 0; n < names.size(); ++n) text += "," + std::to_string(i);
+    }
+    return text + "\n";
+  };
+  EXPECT_THAT(refusal(table({"uuid", "when"})),
+              AllOf(HasSubstr("column 'uuid' has a value of its own in every one of 100 rows"),
+                    HasSubstr("Of 2 columns this holds. Give them another role (--ignore uuid,when)")));
+  EXPECT_THAT(refusal(table({"hw_1", "hw_2", "hw_3", "hw_4", "hw_5"})), HasSubstr("Of 5 columns this holds"));
+  EXPECT_THAT(refusal(table({"hw_1", "hw_2", "hw_3", "hw_4", "hw_5"})), HasSubstr("(--ignore 'hw_*')"));
+  EXPECT_THAT(refusal(table({"v", "w", "x", "z", "zz"})), HasSubstr("(--ignore v,w,x,z,...)"));
 }
 
 TEST(InferSpace, RefusesRolesThatDoNotFit) {

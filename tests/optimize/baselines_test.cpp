@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "hand_table.h"
 #include "tolerances.h"
 
@@ -85,6 +87,23 @@ TEST(BestInLog, MeetsConstraintsAndBounds) {
   EXPECT_EQ(best_levels(usual_log(), question), (Levels{3, 3}));
   question.allowed = {{1}, {3}};
   EXPECT_FALSE(best_in_log(usual_log(), question).has_value());
+}
+
+TEST(BestInLog, MeetsLearnedLimitsByTheValuesOfTheLog) {
+  dataset::Dataset data = usual_log();
+  data.constraint_names = {"slack", "lut_frac"};
+  data.constraints = Eigen::MatrixXd::Constant(static_cast<Eigen::Index>(data.size()), 2, 0.9);
+  data.constraints.col(1) << 0.3, 0.3, 0.6, 0.2, 0.8, 0.8, 0.5;
+  LoggedQuestion question = about({"first"});
+  question.constraints = {{.name = "lut_frac", .limit = 0.5}};
+  EXPECT_EQ(best_levels(data, question), (Levels{3, 3})) << "the best design, (2, 2), has 0.8";
+  data.constraints(6, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(best_levels(data, question), (Levels{0, 0})) << "who knows what was not logged";
+  question.applications = {"first", "second"};
+  question.constraints.front().limit = 0.25;
+  EXPECT_FALSE(best_in_log(data, question).has_value()) << "(1, 1) meets it in `second` alone";
+  question.constraints.front().name = "power_w";
+  EXPECT_FALSE(best_in_log(data, question).has_value()) << "the log does not have it";
 }
 
 TEST(LoggedTruth, IsWhatTheLogHasForAllApplications) {

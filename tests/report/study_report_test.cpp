@@ -393,6 +393,33 @@ TEST_F(StudyReportTest, TheProposalThatTurnedOutBestIsTheAnswer) {
   EXPECT_THAT(headline("e.db", 1, {of(1, 3), of(2, 5)}), HasSubstr("Keep design " + id(9)));
 }
 
+TEST_F(StudyReportTest, GainsOfObjectivesBelowZeroAreDifferences) {
+  const auto gain = [&](const std::string& name, double logged, double predicted) {
+    EvaluationRow row = log::test::feasible_row(kNetA, log::test::text_id(9), 1, 1);
+    row.metrics.emplace_back("slack", logged);
+    make({row}, name);
+    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write);
+    const std::int64_t run = log.begin_run(log::RunKind::propose, log::test::provenance(), "{}");
+    const std::string design = log::test::text_id(1);
+    log.add_proposals(run, 1, std::nullopt,
+                      {{.design_text_id = design,
+                        .design_hash = content_hash(design),
+                        .workload_id = kNetA,
+                        .rank = 1,
+                        .objective = "slack",
+                        .predicted_value = predicted,
+                        .predicted_json = R"({"p_feasible": 1})"}});
+    for (const auto& fact : report(name).facts) {
+      if (fact.label == "Predicted gain over the log's best") return fact.value;
+    }
+    return std::string("no fact");
+  };
+  EXPECT_EQ(gain("a.db", -3, -5), "2 better");
+  EXPECT_EQ(gain("b.db", -3, -2.5), "0.5 worse");
+  EXPECT_EQ(gain("c.db", 3, -1), "4 better");
+  EXPECT_EQ(gain("d.db", 3, 2), "1.50 times as good");
+}
+
 TEST_F(StudyReportTest, ADamagedCurveIsLeftOut) {
   make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
   log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);

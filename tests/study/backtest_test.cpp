@@ -181,6 +181,20 @@ TEST(Backtest, WhatCannotBeBuiltCountsThreeAmongTheFirstFour) {
   EXPECT_NEAR(test.loss, (std::log(3.0) + std::log(score.best_regret)) / 2, hindsight::test::kRounding);
 }
 
+TEST(Backtest, TakesObjectivesOfZeroAndBelow) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  dataset::Dataset data = cliff();
+  data.objective.array() -= 50;
+  BacktestOptions options;
+  options.candidates = {named("plain")};
+  options.hidings = {Hiding::best_half};
+  const Backtest test = backtest(data, options).candidates.front();
+  EXPECT_TRUE(std::isfinite(test.loss));
+  EXPECT_EQ(test.scores.front().applications, 2U);
+  EXPECT_GE(test.scores.front().first_regret, 1) << "of shares of the range";
+  EXPECT_TRUE(std::isnan(test.scores.front().true_over_predicted)) << "there is no ratio";
+}
+
 TEST(Backtest, IsTheSameAgainAndAsksNoSimulator) {
   if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   BacktestOptions options;

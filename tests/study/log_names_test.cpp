@@ -56,6 +56,26 @@ TEST_F(LogNames, AnImportsObjectiveIsTheLogsOwn) {
   EXPECT_EQ(own_objective(import("a,Cost (ms),util_BRAM\n1,5,1\n2,6,2\n", "Cost (ms)")), "cost_ms");
 }
 
+TEST_F(LogNames, ProposalsSayOfWhichMetricsMoreIsBetter) {
+  const std::filesystem::path file = import("a,score,util_BRAM\n1,5,1\n2,6,2\n", "score").path();
+  EXPECT_THAT(maximised_metrics(log::Log::open(file, log::OpenMode::read_only)), ElementsAre());
+  const auto propose = [&](const std::string& objective) {
+    log::Log log = log::Log::open(file, log::OpenMode::read_write);
+    const std::int64_t run = log.begin_run(log::RunKind::propose, provenance(), "{}");
+    log.add_proposals(run, 1, std::nullopt,
+                      {{.design_text_id = "a=1",
+                        .design_hash = content_hash("a=1"),
+                        .objective = objective,
+                        .predicted_value = 1,
+                        .predicted_json = "{}"}});
+    return maximised_metrics(log);
+  };
+  EXPECT_THAT(propose("score^-1"), ElementsAre("score"));
+  EXPECT_THAT(propose("1 / score * util_bram"), ElementsAre("score")) << "a product says nothing of one metric";
+  EXPECT_THAT(propose("not ours?"), ElementsAre("score"));
+  EXPECT_THAT(propose("score"), ElementsAre()) << "the newest counts";
+}
+
 TEST_F(LogNames, LatencyIsTheOwnObjectiveWhereItWasLogged) {
   EXPECT_EQ(own_objective(import("a,latency_s,util_BRAM\n1,5,1\n2,6,2\n", "latency_s")), "latency_s");
 }

@@ -27,11 +27,11 @@ struct LoggedQuestion {
   std::vector<std::string> applications;  ///< names of contexts
   Aggregate aggregate = Aggregate::geomean;
   std::vector<double> weights;
-  std::vector<Constraint> constraints;  ///< those with a `value` are asked
+  std::vector<Constraint> constraints;  ///< learned ones are looked up in the log
   AllowedLevels allowed;
 };
-/// The best logged design that is feasible for every application and meets the constraints; nothing when there is none
-/// or an application is not in the log. Ties: the row that came first.
+/// The best logged design that is feasible for every application and meets the constraints; nothing when there is none,
+/// or an application or a limited metric is not in the log. Ties: the row that came first.
 [[nodiscard]] std::optional<LoggedBest> best_in_log(const dataset::Dataset& data, const LoggedQuestion& question);
 
 /// What a log has of one design for all applications of a question.

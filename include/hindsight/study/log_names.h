@@ -22,7 +22,8 @@ namespace hindsight::study {
 /// objective of the import, else latency_s. Not empty.
 [[nodiscard]] std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter);
 
-/// Metrics of which more is better, because the newest ask for one of them alone said so.
+/// Metrics of which more is better, because the newest ask for one of them alone said so, or, without an ask, the
+/// newest proposals for it.
 [[nodiscard]] std::set<std::string> maximised_metrics(const log::Log& log);
 
 /// The evaluator whose rows count: `wanted`, else the only one that has rows; "" where none has. Error{usage} where
