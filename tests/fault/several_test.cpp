@@ -1,6 +1,7 @@
 /// Classes 2 and 24: do processes at once get in each other's way?
 #include "apps/process.h"
 #include "fault/fault_fixture.h"
+#include "fault/meanwhile.h"
 #include "fault/trainings.h"
 #include "fault/writers.h"
 #include "hindsight/core/files.h"
@@ -70,6 +71,25 @@ TEST_F(FaultFixture, Class02AReaderDuringAWriterSeesASoundLogThatGrows) {
 TEST_F(FaultFixture, Class02WritersThatAreKilledAmongOthersLoseNothing) {
   const Tally tally = write_at_once(3, 20261129, folder());
   EXPECT_GE(tally.count, 3);
+  EXPECT_TRUE(tally.clean()) << tally.words();
+}
+
+/// Guarantee: a repair of a log that is written meanwhile has every row that was there when it began, or says why not.
+/// scripts/soak.sh has a commit at every call.
+TEST_F(FaultFixture, Class02ARepairDuringCommitsIsOfOneMoment) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  constexpr std::int64_t kMoments = 14;
+  for (const Committer committer : {Committer::comes_and_goes, Committer::stays}) {
+    const Tally tally = commit_at_every({.committer = committer, .most = kMoments}, folder());
+    EXPECT_GE(tally.count, kMoments / 2);
+    EXPECT_TRUE(tally.clean()) << tally.words();
+  }
+}
+
+TEST_F(FaultFixture, Class02ARepairDuringCommitsThatNeverEndSaysSo) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  const Tally tally = commit_at_every({.committer = Committer::stays, .times = "forever"}, folder());
+  EXPECT_EQ(tally.count, 1);
   EXPECT_TRUE(tally.clean()) << tally.words();
 }
 
