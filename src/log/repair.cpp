@@ -164,7 +164,9 @@ class Readable {
       database.execAndGet("SELECT count(*) FROM sqlite_master");
       newest_lost_ = database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0;
     } catch (const SQLite::Exception& error) {
-      if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
+      if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM || error.getExtendedErrorCode() == SQLITE_IOERR_NOMEM) {
+        throw std::bad_alloc();
+      }
       if (is_of_the_disk(error.getErrorCode())) {
         throw Error(ErrorKind::failure,
                     fmt::format("{}: its newest commits cannot be brought into a copy beside {}: {}. Nothing was "

@@ -216,6 +216,9 @@ TEST_F(Class04Memory, ImportWithoutAnyMore) {
 TEST_F(Class04Memory, SweepWithoutAnyMore) {
   expect_answered("sweep", {.call = "malloc", .error = "ENOMEM", .times = "forever"}, 6);
 }
+TEST_F(Class04Memory, ARepairOfALogWithCommitsBesideIt) {
+  expect_answered("repair with commits", {.call = "malloc", .error = "ENOMEM", .times = "once"}, 24);
+}
 TEST_F(Class04Memory, Training) {
   HINDSIGHT_NEEDS_TRAINING();
   expect_answered("train", {.call = "malloc", .error = "ENOMEM", .times = "once"}, 4);

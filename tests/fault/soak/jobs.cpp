@@ -90,7 +90,8 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
 }
 
 void add_memory(const Choice& choice, std::vector<Job>& jobs) {
-  for (const char* name : {"import", "sweep", "export", "merge", "train", "short campaign"}) {
+  for (const char* name :
+       {"import", "sweep", "export", "merge", "repair", "repair with commits", "train", "short campaign"}) {
     if (!can_run(name)) continue;
     for (const char* times : {"once", "forever"}) {
       const FailLoop loop{.call = "malloc", .error = "ENOMEM", .times = times, .most = choice.count};
