@@ -1,4 +1,4 @@
-/// Classes 2 and 24: do processes at once get in each other's way?
+/// Classes 2, 23 and 24: do processes at once get in each other's way, and trainings in that of their own last model?
 #include "apps/process.h"
 #include "fault/fault_fixture.h"
 #include "fault/meanwhile.h"
@@ -91,6 +91,22 @@ TEST_F(FaultFixture, Class02ARepairDuringCommitsThatNeverEndSaysSo) {
   const Tally tally = commit_at_every({.committer = Committer::stays, .times = "forever"}, folder());
   EXPECT_EQ(tally.count, 1);
   EXPECT_TRUE(tally.clean()) << tally.words();
+}
+
+/// Guarantee: a training that diverges fails with a remedy, and the model that was there stays.
+TEST_F(FaultFixture, Class23ATrainingThatDivergesKeepsTheModelThatWasThere) {
+  HINDSIGHT_NEEDS_TRAINING();
+  const Scenario& train = scenario("train");
+  lay_out(train, folder());
+  const std::string before = read_file(folder() / train.file);
+  std::vector<std::string> words = train.words;
+  words.insert(words.end(), {"--set", "alpha=1e300"});  // beyond single precision: the loss is infinite
+  const Ended ended = run(words, {.folder = folder()});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("Lower learning_rate"), std::string::npos) << ended.err;
+  EXPECT_TRUE(read_file(folder() / train.file) == before);
+  EXPECT_EQ(fault_of(folder() / train.log), "");
+  EXPECT_TRUE(left_behind(train, folder()).empty());
 }
 
 /// Guarantee: each training writes its model whole; the file is that of one of them.

@@ -4,6 +4,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -305,15 +306,16 @@ TEST_F(RepairTest, WhereMemoryRunsOutNoCommitCountsAsLost) {
   EXPECT_GT(ended_while_brought_in, 10);
 }
 
-/// Takes a design away from its rows in a draft that is opened to be looked through.
+/// Takes a design away from its rows whenever somebody opens the draft: when it is filled there are none yet, when it
+/// is looked through there are.
 int spoil_draft(sqlite3* handle, char** /*message*/, const sqlite3_api_routines* /*routines*/) {
-  static bool is_spoilt = false;
+  static bool is_spoiling = false;
   const char* name = sqlite3_db_filename(handle, "main");
-  const bool is_looked_through = sqlite3_db_readonly(handle, "main") == 1;
-  if (is_spoilt || !is_looked_through || name == nullptr || !std::string_view(name).ends_with(".new")) return SQLITE_OK;
-  is_spoilt = true;
-  SQLite::Database(name, SQLite::OPEN_READWRITE)
-      .exec("PRAGMA foreign_keys = OFF; DELETE FROM designs WHERE design_id = 1");
+  const std::string draft = "repaired.db." + std::to_string(getpid()) + ".new";
+  if (is_spoiling || name == nullptr || !std::string_view(name).ends_with(draft)) return SQLITE_OK;
+  is_spoiling = true;
+  static_cast<void>(SQLite::Database(name, SQLite::OPEN_READWRITE).tryExec("DELETE FROM designs WHERE design_id = 1"));
+  is_spoiling = false;
   return SQLITE_OK;
 }
 
