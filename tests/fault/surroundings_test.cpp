@@ -174,7 +174,7 @@ TEST_F(Surroundings, Class26OnANetworkFileSystemItIsSaid) {
   const auto under = [&](const std::string& kind) {
     return sweep("40", {.environment = {{"LD_PRELOAD", interposer().string()}, {"HINDSIGHT_FAULT_FILE_SYSTEM", kind}}});
   };
-  const Ended local = under("");
+  const Ended local = under("0xEF53");  // ext4
   EXPECT_EQ(local.exit_code, 0) << local.err;
   EXPECT_EQ(local.err.find("file system"), std::string::npos) << local.err;
   const std::string content = content_hash_of(file("log.db"));

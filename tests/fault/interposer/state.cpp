@@ -10,6 +10,7 @@
 ///   HINDSIGHT_FAULT_COUNTS  a file of two 64-bit numbers: calls counted, calls that failed
 ///   HINDSIGHT_FAULT_RECORD  a file that gets every change of files below the folder (record.cpp)
 ///   HINDSIGHT_FAULT_CLOCK_STEP_S  every look at the clock sees this much later than the last one (clock.cpp)
+///   HINDSIGHT_FAULT_FILE_SYSTEM   the kind that a disk says to be of (file_system.cpp)
 /// Only programs whose name begins with `hindsight` are concerned: not the shell and the simulators that they start.
 #include "state.h"
 
