@@ -12,10 +12,10 @@ left behind), seconds, day. Hours on two cores; what is done is kept in FOLDER/r
 from there. What is wrong stands in words in FOLDER/notes.txt.
 
   class 1   SIGKILL at random moments: sweep, import, train, propose, campaign, log merge, log repair
-  class 2   four writers and two readers at one log, writers killed among them
+  class 2   four writers and two readers at one log, writers killed among them; a commit at every call of a log repair
   class 3   the n-th open, read, write, fsync, rename, mmap, truncate, unlink or close fails, once and from then on, for
             every n: sweep, import, train, propose, campaign, measure import, log merge, export, backup, repair
-  class 4   the n-th allocation of memory fails
+  class 4   the n-th allocation of memory fails: sweep, import, train, campaign, log merge, export, repair
   class 5   a log, or the -wal file beside it, cut and changed at random: read and repaired
   class 9   a model file, cut at every length and changed at random
   class 10  the power is cut at every write; what was not synced is lost, torn or kept

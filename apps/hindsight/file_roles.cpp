@@ -15,6 +15,8 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
+#include "hindsight/log/log.h"
+#include "output.h"
 
 namespace hindsight::app {
 namespace {
@@ -165,6 +167,10 @@ void FileRoles::require_usable() const {
     const auto other = std::find_if(outputs_.begin(), earlier, clashes);
     if (other != earlier) refuse(output, *other, "writes");
     if (output.kind == FileKind::whole) require_no_database(output);
+  }
+  for (const PlannedFile& one : planned_) {
+    const auto warning = one.kind == FileKind::log ? log::disk_warning(one.file) : std::nullopt;
+    if (warning) remark(*warning);
   }
 }
 

@@ -39,7 +39,8 @@ class FileRoles {
   FileRoles& writes_model(const std::string& option, const std::string& file);
   /// Error{usage} for an output in a missing folder or, where it is written whole, in one that takes no file; for files
   /// that clash, naming both options; and for a whole file in the place of a log, or of any SQLite database. Links and
-  /// other spellings of a path count; devices and pipes may be shared. Long work has not begun.
+  /// other spellings of a path count; devices and pipes may be shared. Long work has not begun. Says on standard error
+  /// where a log is written on a network file system.
   void require_usable() const;
   /// What is written, in the order in which it was named.
   [[nodiscard]] const std::vector<PlannedFile>& planned() const { return planned_; }

@@ -42,7 +42,10 @@ void keep_standard_streams_apart() {
 
 std::atomic<bool> memory_ran_out{false};
 
+/// Once: what ends after the message may run out of it again.
 void say_out_of_memory() {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
   constexpr std::string_view kMessage =
       "hindsight: error: out of memory; what was committed is kept. Free some, or give it less at a time.\n";
   static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) == 0);

@@ -15,7 +15,6 @@ void MeasureSink::session(const measure::Session& session) {
   if (session.sensor != "nvml") remark("power, clocks and temperatures stay unknown: " + session.sensor);
   if (log_file_.empty()) return;
   log_ = log::Log::open(log_file_, log::OpenMode::read_write_create);
-  for (const std::string& warning : log_->warnings()) remark(warning);
   run_.emplace(*log_, log::RunKind::measure, provenance_);
 }
 

@@ -35,13 +35,16 @@ bool has_renderer() {
   return false;
 }
 
-/// Adds what there is to read of what a process says, as far as it is shown.
+/// Adds what there is to read of what a process says, as far as it is shown: of one look, so that a process that never
+/// stops talking is looked at again.
 void listen(const Descriptor& pipe, std::string& said) {
   constexpr std::size_t kMostSaid = 4096;  // [chosen] of which a line is shown
+  constexpr int kMostChunks = 64;          // [chosen] more than a pipe holds
   std::array<char, kMostSaid> chunk{};
-  for (ssize_t count = 1; count > 0;) {
-    count = ::read(pipe.number(), chunk.data(), chunk.size());
-    if (count > 0) said.append(chunk.data(), std::min(static_cast<std::size_t>(count), kMostSaid - said.size()));
+  for (int i = 0; i < kMostChunks; ++i) {
+    const ssize_t count = ::read(pipe.number(), chunk.data(), chunk.size());
+    if (count <= 0) return;
+    said.append(chunk.data(), std::min(static_cast<std::size_t>(count), kMostSaid - said.size()));
   }
 }
 
@@ -62,12 +65,13 @@ std::string png_of_svg(const std::string& svg, int width) {
   ChildProcess renderer({std::string(kRenderer), "--keep-aspect-ratio", "--width", std::to_string(width), "--output",
                          to.string(), from.string()},
                         ChildInput::none);
-  std::string said;
+  std::string said, unasked;
   std::optional<ProcessEnd> end;
   for (const auto deadline = std::chrono::steady_clock::now() + kMostTime;
        !end && std::chrono::steady_clock::now() < deadline;) {
     end = renderer.wait(kLookEvery);
     listen(renderer.error(), said);
+    listen(renderer.output(), unasked);  // a full pipe would stop it
   }
   if (!end || end->exit_code != 0 || !fs::exists(to)) {
     const std::string why = !end ? "it did not end within a minute" : to_string(*end);

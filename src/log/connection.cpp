@@ -163,19 +163,6 @@ void enable_wal(SQLite::Database& database, std::chrono::milliseconds busy_timeo
       durability() == Durability::full ? "FULL" : "NORMAL", kAutoCheckpointPages, kJournalSizeLimitBytes, kCacheKib));
 }
 
-void warn_about_network(const fs::path& file, std::vector<std::string>& warnings) {
-  struct statfs facts {};
-  if (statfs(folder_of(file).c_str(), &facts) != 0) {
-    return;
-  }
-  if (const char* name = network_file_system_name(static_cast<long>(facts.f_type)); name != nullptr) {
-    warnings.push_back(
-        fmt::format("{}: on a {} file system, where a log is safe only while one host uses it. Use a "
-                    "local disk, or one log per host.",
-                    shown(file), name));
-  }
-}
-
 /// Flags and URI options that read a log with the least assumptions its folder allows.
 struct ReadAccess {
   int flags;
@@ -364,6 +351,17 @@ const char* network_file_system_name(long file_system_type) {
   }
 }
 
+std::optional<std::string> disk_warning(const fs::path& log) {
+  struct statfs facts {};
+  if (is_server_address(log) || statfs(folder_of(log).c_str(), &facts) != 0) return std::nullopt;
+  const char* name = network_file_system_name(static_cast<long>(facts.f_type));
+  if (name == nullptr) return std::nullopt;
+  return fmt::format(
+      "{}: on a {} file system, where a log is safe only while one host uses it. Use a local disk, or one "
+      "log per host.",
+      shown(log), name);
+}
+
 int system_error_of(sqlite3* handle, int thread_errno) {
   if (const int told = handle != nullptr ? sqlite3_system_errno(handle) : 0; told != 0) {
     return told;
@@ -448,7 +446,7 @@ Connection open_connection(const fs::path& file, OpenMode mode, std::chrono::mil
   }
   Connection connection =
       mode == OpenMode::read_only ? open_for_reading(file, busy_timeout) : open_for_writing(file, busy_timeout);
-  warn_about_network(file, connection.warnings);
+  if (const auto warning = disk_warning(file)) connection.warnings.push_back(*warning);
   return connection;
 }
 

@@ -1,8 +1,10 @@
 /// What records of the schema look like where they are stored.
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
+#include <sqlite3.h>
 
 #include <algorithm>
+#include <new>
 
 #include "log/salvage.h"
 #include "log/schema.h"
@@ -104,7 +106,14 @@ bool RecordShape::matches(const PageCell& cell) const {
 }
 
 const std::vector<RecordShape>& record_shapes() {
-  static const std::vector<RecordShape> shapes = make_shapes();
+  static const std::vector<RecordShape> shapes = [] {
+    try {
+      return make_shapes();
+    } catch (const SQLite::Exception& error) {  // of a database in memory
+      if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
+      throw;
+    }
+  }();
   return shapes;
 }
 

@@ -5,8 +5,15 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -20,6 +27,11 @@ namespace hindsight::log {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kCompared = 1U << 20U;   // [chosen] a piece of a file
+constexpr std::uint64_t kWalHeaderBytes = 32;  // [spec: sqlite-format] 4.1: salts tell one beginning from the next
+/// [chosen] Commits move to the pages when 16 MiB of them have gathered, or when who wrote ends: seldom.
+constexpr int kMostCopies = 5;
 
 void require_files(const fs::path& damaged, const fs::path& output) {
   std::error_code error;
@@ -49,28 +61,100 @@ bool is_of_the_disk(int code) {
   return kind == SQLITE_IOERR || kind == SQLITE_FULL || kind == SQLITE_CANTOPEN;
 }
 
+/// Names of what SQLite puts beside a file and rows may stand in, and of the file itself.
+constexpr std::array<const char*, 3> kEndings{"", "-wal", "-journal"};
+
+/// Somebody has it open, or had and left commits beside it.
+bool is_in_use(const fs::path& file) {
+  std::error_code ignored;
+  return is_beside(file, "-wal") || is_beside(file, "-journal") || fs::exists(file.string() + "-shm", ignored);
+}
+
+/// What shows of a file that nobody had open whether somebody has written to it since.
+struct Trace {
+  std::uintmax_t bytes = 0;
+  fs::file_time_type written = {};
+  bool in_use = false;
+  bool operator==(const Trace&) const = default;
+};
+
+Trace trace_of(const fs::path& file) {
+  std::error_code ignored;
+  return {
+      .bytes = fs::file_size(file, ignored), .written = fs::last_write_time(file, ignored), .in_use = is_in_use(file)};
+}
+
+/// Whether the first `most` bytes of a file are still those of its copy. A file that is gone has none.
+bool begins_as(const fs::path& file, const fs::path& copy, std::uint64_t most) {
+  std::ifstream now(file, std::ios::binary), then(copy, std::ios::binary);
+  std::vector<char> left(kCompared), right(kCompared);
+  for (std::uint64_t compared = 0; compared < most; compared += kCompared) {
+    const auto wanted = static_cast<std::streamsize>(std::min<std::uint64_t>(kCompared, most - compared));
+    now.read(left.data(), wanted);
+    then.read(right.data(), wanted);
+    if (now.bad() || then.bad()) {
+      throw Error(ErrorKind::failure, fmt::format("{}: the disk fails while it is read. Copy the file to another disk, "
+                                                  "e.g. with ddrescue, and repair the copy.",
+                                                  shown(file)));
+    }
+    if (now.gcount() != then.gcount() || !std::equal(left.begin(), left.begin() + now.gcount(), right.begin())) {
+      return false;
+    }
+    if (now.gcount() < wanted) return true;
+  }
+  return true;
+}
+
+/// How a damaged file is read.
+enum class Reading {
+  where_it_lies,  ///< unless somebody has it open, or commits stand beside it
+  as_a_copy,
+};
+
 /// The damaged file, or a copy into which SQLite brought what its -wal or -journal file holds.
 class Readable {
  public:
-  Readable(const fs::path& damaged, const fs::path& output)
-      : copy_(output.string() + ".copy", damaged), path_(damaged) {
-    if (!is_beside(damaged, "-wal") && !is_beside(damaged, "-journal")) return;
+  Readable(const fs::path& damaged, const fs::path& output, Reading reading)
+      : damaged_(damaged), copy_(output.string() + ".copy", damaged), path_(damaged), trace_(trace_of(damaged)) {
+    if (reading == Reading::where_it_lies && !trace_.in_use) return;
     path_ = copy_.path();
-    for (const char* ending : {"", "-wal", "-journal"}) {
-      if (*ending != '\0' && !is_beside(damaged, ending)) continue;
-      std::error_code error;
-      fs::copy_file(damaged.string() + ending, path_.string() + ending, fs::copy_options::overwrite_existing, error);
-      if (!error) continue;
-      throw Error(ErrorKind::failure, fmt::format("{}{}: cannot be copied beside {}: {}. Is there room?",
-                                                  shown(damaged), ending, shown(output), error.message()));
+    int copies = 1;
+    while (!copy_as_of_one_moment(output)) {
+      if (copies++ < kMostCopies) continue;
+      throw Error(ErrorKind::failure,
+                  fmt::format("{}: its pages change faster than they can be copied: somebody writes to it. Nothing was "
+                              "written. End what writes to it and run this again; `hindsight log backup` copies a "
+                              "sound log while it is written",
+                              shown(damaged)));
     }
-    bring_in(damaged, output);
+    if (is_beside(path_, "-wal") || is_beside(path_, "-journal")) bring_in(output);
   }
   [[nodiscard]] const fs::path& path() const { return path_; }
   [[nodiscard]] bool newest_lost() const { return newest_lost_; }
+  /// False: somebody wrote to the file while it was read where it lies.
+  [[nodiscard]] bool was_left_alone() const { return path_ != damaged_ || trace_of(damaged_) == trace_; }
 
  private:
-  void bring_in(const fs::path& damaged, const fs::path& output) {
+  /// False: somebody moved commits from the -wal file to the pages meanwhile, so that the copies are of two moments.
+  /// What was appended to the -wal file does no harm: SQLite takes whole commits of it.
+  [[nodiscard]] bool copy_as_of_one_moment(const fs::path& output) const {
+    for (const char* ending : kEndings) {
+      const fs::path from = damaged_.string() + ending, to = path_.string() + ending;
+      std::error_code error;
+      if (*ending != '\0') fs::remove(to, error);
+      if (*ending != '\0' && !is_beside(damaged_, ending)) continue;
+      fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+      if (!error) continue;
+      if (*ending != '\0' && error == std::errc::no_such_file_or_directory) return false;
+      throw Error(ErrorKind::failure, fmt::format("{}{}: cannot be copied beside {}: {}. Is there room?",
+                                                  shown(damaged_), ending, shown(output), error.message()));
+    }
+    if (!begins_as(damaged_, path_, std::numeric_limits<std::uint64_t>::max())) return false;
+    const fs::path copied_wal = path_.string() + "-wal";
+    return !is_beside(path_, "-wal") || begins_as(damaged_.string() + "-wal", copied_wal, kWalHeaderBytes);
+  }
+
+  void bring_in(const fs::path& output) {
     try {
       SQLite::Database database(path_.string(), SQLite::OPEN_READWRITE);
       distrust(database);
@@ -80,20 +164,24 @@ class Readable {
       database.execAndGet("SELECT count(*) FROM sqlite_master");
       newest_lost_ = database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0;
     } catch (const SQLite::Exception& error) {
-      if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
+      if ((error.getErrorCode() & 0xff) == SQLITE_NOMEM || error.getExtendedErrorCode() == SQLITE_IOERR_NOMEM) {
+        throw std::bad_alloc();
+      }
       if (is_of_the_disk(error.getErrorCode())) {
         throw Error(ErrorKind::failure,
                     fmt::format("{}: its newest commits cannot be brought into a copy beside {}: {}. Nothing was "
                                 "written. Is there room, and is the disk sound? Then move its -wal or -journal file "
                                 "away, which gives these commits up",
-                                shown(damaged), shown(output), error.what()));
+                                shown(damaged_), shown(output), error.what()));
       }
       newest_lost_ = true;
     }
   }
 
+  fs::path damaged_;
   DraftFile copy_;
   fs::path path_;
+  Trace trace_;
   bool newest_lost_ = false;
 };
 
@@ -151,19 +239,17 @@ RepairResult fill(Salvage& salvage, const fs::path& draft, const fs::path& damag
   });
 }
 
-}  // namespace
-
-RepairResult repair_log(const fs::path& damaged, const fs::path& output, const Provenance& provenance) {
-  require_file(damaged, "a repair", "Restore the server's database from its backup");
-  require_file(output, "a repair", "Name a new file");
-  require_files(damaged, output);
+/// Nothing when somebody wrote to the file while it was read.
+std::optional<RepairResult> try_to_repair(const fs::path& damaged, const fs::path& output, const Provenance& provenance,
+                                          Reading reading) {
   const DraftFile draft(output);
   RepairResult result;
   {
-    const Readable readable(damaged, output);
+    const Readable readable(damaged, output, reading);
     require_log(readable.path());
     Salvage salvage(readable.path());
     result = fill(salvage, draft.path(), damaged, provenance);
+    if (!readable.was_left_alone()) return std::nullopt;
     if (readable.newest_lost()) {
       result.notes.push_back(
           fmt::format("{}-wal or -journal could not be brought in: the newest commits are lost", shown(damaged)));
@@ -173,6 +259,16 @@ RepairResult repair_log(const fs::path& damaged, const fs::path& output, const P
   require_sound(draft.path(), output);
   draft.publish();
   return result;
+}
+
+}  // namespace
+
+RepairResult repair_log(const fs::path& damaged, const fs::path& output, const Provenance& provenance) {
+  require_file(damaged, "a repair", "Restore the server's database from its backup");
+  require_file(output, "a repair", "Name a new file");
+  require_files(damaged, output);
+  if (auto result = try_to_repair(damaged, output, provenance, Reading::where_it_lies)) return *std::move(result);
+  return try_to_repair(damaged, output, provenance, Reading::as_a_copy).value();
 }
 
 }  // namespace hindsight::log

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -24,6 +25,8 @@ namespace hindsight::accel::optimum::test {
 namespace {
 
 using ::testing::HasSubstr;
+
+constexpr std::size_t kEnergies = 10;  ///< of a site: behind a latency and two levels
 
 class LandscapeTest : public testing::Test {
  protected:
@@ -69,6 +72,19 @@ class LandscapeTest : public testing::Test {
     }
   }
   [[nodiscard]] std::string file() const { return (folder_.path() / "all.landscape").string(); }
+  /// What a stranger makes of the landscape `good`: its file, with the bytes of every site changed, under right
+  /// checksums.
+  void change_sites(const std::string& good, const std::function<void(char* site)>& change) const {
+    const LandscapeIdentity identity = Landscape::read(file()).identity();
+    std::string bytes = good;
+    for (std::size_t at = good.find("\n\n") + 2; at < good.size();) {
+      std::string_view rest = std::string_view(good).substr(at);
+      const ChipRecord record = take_chip(rest, identity.by_parameter_memory);
+      at += ChipRecord::bytes(identity.by_parameter_memory);
+      for (std::size_t b = 0; b < record.bandwidths; ++b, at += site_bytes(identity.metrics)) change(&bytes[at]);
+    }
+    std::ofstream(file(), std::ios::binary) << hindsight::test::sealed_landscape(bytes);
+  }
 
   hindsight::test::TemporaryFolder folder_;
   space::DesignSpace space_;
@@ -293,11 +309,10 @@ TEST_F(LandscapeTest, RecordsThatNoLandscapeHasAreRefused) {
   for (const double value : {std::nan(""), -1.0, 0.0}) {
     refused(changed(head, value), "a latency or an energy is no number above zero");
   }
-  constexpr std::size_t kFixedEnergy = 10;  // behind a latency and two levels
-  refused(changed(head + kFixedEnergy, std::nan("")), "a latency or an energy is no number above zero");
+  refused(changed(head + kEnergies, std::nan("")), "a latency or an energy is no number above zero");
   refused(good + good.substr(first), "its records are out of order");
   refused(changed(head + sizeof(double), std::uint8_t{0xff}), unknown);
-  refused(changed(head + kFixedEnergy, std::numeric_limits<double>::infinity()),
+  refused(changed(head + kEnergies, std::numeric_limits<double>::infinity()),
           "a latency or an energy is no number above zero");
 }
 
@@ -310,18 +325,10 @@ TEST_F(LandscapeTest, AnEnergyThatTheModelDoesNotGiveIsRefused) {
   energy.goal = {.latency = 0, .energy = 1};
   const std::vector<double> all = truth(energy);
   // All sites get a tenth of the energy of the best design, and none for what its memories read.
-  std::string bytes = good;
-  LandscapeIdentity identity = Landscape::read(file()).identity();
-  for (std::size_t at = good.find("\n\n") + 2; at < good.size();) {
-    std::string_view rest = std::string_view(good).substr(at);
-    const ChipRecord record = take_chip(rest, identity.by_parameter_memory);
-    at += ChipRecord::bytes(identity.by_parameter_memory);
-    for (std::size_t b = 0; b < record.bandwidths; ++b, at += site_bytes(identity.metrics)) {
-      const std::array<double, 4> energies{all.front() / 10, 0, 0, 0};
-      std::memcpy(&bytes[at + 10], energies.data(), sizeof energies);
-    }
-  }
-  std::ofstream(file(), std::ios::binary) << hindsight::test::sealed_landscape(bytes);
+  change_sites(good, [&](char* site) {
+    const std::array<double, 4> energies{all.front() / 10, 0, 0, 0};
+    std::memcpy(site + kEnergies, energies.data(), sizeof energies);
+  });
   const Landscape landscape = Landscape::read(file());
   try {
     (void)landscape.ranks(energy, {all.back()});
@@ -331,29 +338,60 @@ TEST_F(LandscapeTest, AnEnergyThatTheModelDoesNotGiveIsRefused) {
   }
 }
 
+/// Energies of a file are the model's but for their last digits: whoever is as near to a value or a limit is asked
+/// about.
+TEST_F(LandscapeTest, EnergiesNearWhatIsAskedForAreThoseOfTheModel) {
+  question_.networks.resize(1);
+  write_landscape(question_, file(), {.metrics = LandscapeMetrics::latency_and_energy});
+  const std::string good = read_file(file());
+  Question energy = question_;
+  energy.goal = {.latency = 0, .energy = 1};
+  const std::vector<double> all = truth(energy);
+  const auto scale = [&](double by) {
+    change_sites(good, [by](char* site) {
+      std::array<double, 4> energies{};
+      std::memcpy(energies.data(), site + kEnergies, sizeof energies);
+      for (double& one : energies) one *= by;
+      std::memcpy(site + kEnergies, energies.data(), sizeof energies);
+    });
+  };
+  const auto count_below = [&](double value) {
+    return static_cast<std::uint64_t>(std::lower_bound(all.begin(), all.end(), value) - all.begin());
+  };
+  const auto feasible_within = [&](double most_j) {
+    Question within = energy;
+    within.limits = {{find_metric("energy_j"), most_j}};
+    return Landscape::read(file()).ranks(within, {all.back()}).front().feasible;
+  };
+  const double middle = all[all.size() / 2];
+  scale(1 - 0.4 * kMargin);
+  const std::vector<Rank> ranks = Landscape::read(file()).ranks(energy, all);
+  for (std::size_t v = 0; v < all.size(); ++v) {
+    ASSERT_EQ(ranks[v].better, count_below(all[v])) << v;
+    ASSERT_EQ(ranks[v].best, all.front()) << v;
+  }
+  // A limit a little below: the file says that it is kept.
+  const double just_missed = middle * (1 - 0.01 * kMargin);
+  EXPECT_EQ(feasible_within(just_missed), count_below(middle));
+  scale(1 + 0.4 * kMargin);  // now it says that a limit is missed that is kept exactly
+  EXPECT_EQ(feasible_within(middle), count_below(std::nextafter(middle, 1)));
+}
+
 /// So is the best latency, and one that is asked for.
 TEST_F(LandscapeTest, ALatencyThatTheModelDoesNotGiveIsRefused) {
   question_.networks.resize(1);
   write_landscape(question_, file(), {});
   const std::string good = read_file(file());
-  const LandscapeIdentity identity = Landscape::read(file()).identity();
   const std::vector<double> all = truth(question_);
   const double asked = all[all.size() / 2];
   EXPECT_EQ(Landscape::read(file()).ranks(question_, {asked}).front().best, all.front());
   const auto refused = [&](const auto& invented) {
-    std::string bytes = good;
-    for (std::size_t at = good.find("\n\n") + 2; at < good.size();) {
-      std::string_view rest = std::string_view(good).substr(at);
-      const ChipRecord record = take_chip(rest, identity.by_parameter_memory);
-      at += ChipRecord::bytes(identity.by_parameter_memory);
-      for (std::size_t b = 0; b < record.bandwidths; ++b, at += site_bytes(identity.metrics)) {
-        double latency_s = 0;
-        std::memcpy(&latency_s, &good[at], sizeof latency_s);
-        latency_s = invented(latency_s);
-        std::memcpy(&bytes[at], &latency_s, sizeof latency_s);
-      }
-    }
-    std::ofstream(file(), std::ios::binary) << hindsight::test::sealed_landscape(bytes);
+    change_sites(good, [&](char* site) {
+      double latency_s = 0;
+      std::memcpy(&latency_s, site, sizeof latency_s);
+      latency_s = invented(latency_s);
+      std::memcpy(site, &latency_s, sizeof latency_s);
+    });
     EXPECT_THROW((void)Landscape::read(file()).ranks(question_, {asked}), Error);
   };
   refused([](double latency_s) { return latency_s / 2; });  // a better best

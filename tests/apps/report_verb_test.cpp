@@ -1,4 +1,5 @@
 /// Does a report answer from its log, escape what stands in it, and refuse what it cannot draw?
+#include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -218,6 +219,29 @@ TEST_F(ReportVerb, APictureIsWhatTheRendererMakesOfTheSvg) {
   const Outcome failed = hindsight(words, with);
   expect_one_line_error(failed, 1, "exited with 3: cannot draw this");
   EXPECT_EQ(read_file(file("front.png")), "640 <?xml") << "what was there stays";
+}
+
+/// More than a pipe holds, on both outputs, before it draws: whoever does not read waits for it for a minute.
+TEST_F(ReportVerb, ARendererThatTalksIsNotWaitedFor) {
+  sweep("20");
+  const auto renderer = [&](const std::string& body) {
+    const std::string program = write("bin/rsvg-convert", "#!/bin/sh\n" + body);
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto begin = std::chrono::steady_clock::now();
+    Outcome outcome =
+        hindsight({"report", "--log", log(), "--format", "png", "--figure", "pareto", "--out", file("front.png")},
+                  {.environment = {{"PATH", file("bin") + ":/usr/bin:/bin"}}});
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
+    return outcome;
+  };
+  const std::string talk = "head -c 1000000 /dev/zero | tr '\\0' 'x'\nhead -c 1000000 /dev/zero | tr '\\0' 'y' >&2\n";
+  const std::string draw =
+      "while [ $# -gt 1 ]; do\n  [ \"$1\" = --output ] && out=$2\n  shift\ndone\nprintf drawn > \"$out\"\n";
+  const Outcome drawn = renderer(talk + draw);
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_EQ(read_file(file("front.png")), "drawn");
+  expect_one_line_error(renderer(talk + "exit 3\n"), 1, "exited with 3: yyy");
+  EXPECT_EQ(read_file(file("front.png")), "drawn");
 }
 
 TEST_F(ReportVerb, APictureIsAPng) {

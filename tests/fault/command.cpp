@@ -59,12 +59,21 @@ std::string content_and_close(int file) {
   return text;
 }
 
+/// True once it has ended.
+bool has_ended(pid_t child, const Setting& setting, int& status) {
+  const pid_t told = ::waitpid(child, &status, WNOHANG | WUNTRACED);
+  if (told != child || !WIFSTOPPED(status)) return told != 0;
+  if (setting.when_stopped) setting.when_stopped();
+  ::kill(child, SIGCONT);
+  return false;
+}
+
 /// Waits, sends the signal when its time comes and SIGKILL at the deadline.
 int wait_for_end(pid_t child, const Setting& setting, Ended& ended) {
   const auto begin = Clock::now();
   int status = 0;
   bool signalled = false;
-  while (::waitpid(child, &status, WNOHANG) == 0) {
+  while (!has_ended(child, setting, status)) {
     const double now = since(begin);
     if (setting.signal_after_s && !signalled && now >= *setting.signal_after_s) {
       if (setting.before_signal) setting.before_signal();

@@ -17,6 +17,7 @@ struct Setting {
   std::optional<double> signal_after_s = {};
   int signal = SIGKILL;
   std::function<void()> before_signal = {};  ///< the last look at what the program has said to have done
+  std::function<void()> when_stopped = {};   ///< it stopped itself (HINDSIGHT_FAULT_STOPS); goes on afterwards
   double longest_s = 120;                    ///< later it hangs, and is killed
   std::vector<int> closed_streams = {};      ///< numbers of standard streams that it starts without
   std::string standard_output = {};          ///< a file instead, e.g. /dev/full

@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <set>
 
-#include "hindsight/core/files.h"
+#include "fault/call_counts.h"
 
 namespace hindsight::fault {
 namespace {
@@ -21,26 +18,20 @@ class Failer {
       : scenario_(scenario),
         loop_(loop),
         folder_(std::move(folder)),
-        counts_(folder_.string() + ".counts"),
+        counts_(folder_),
         whole_(undisturbed(scenario, folder_)) {}
-  ~Failer() {
-    std::error_code ignored;
-    fs::remove(counts_, ignored);
-  }
-  Failer(const Failer&) = delete;
-  Failer& operator=(const Failer&) = delete;
 
   std::uint64_t calls() {
     lay_out(scenario_, folder_);
     static_cast<void>(run_failing(0));
-    return count(0);
+    return counts_.calls();
   }
 
   void fail_at(std::uint64_t n, Tally& tally) {
     lay_out(scenario_, folder_);
     const std::int64_t before = rows_in(log());
     const Ended ended = run_failing(n);
-    if (count(1) == 0) return;  // threads took another way: there was no such call
+    if (counts_.met() == 0) return;  // threads took another way: there was no such call
     ++tally.count;
     place_ = fmt::format("{}, {} {} of {} with {}: ", scenario_.name, loop_.times, n, loop_.call, loop_.error);
     judge_end(ended, tally);
@@ -59,22 +50,9 @@ class Failer {
   [[nodiscard]] fs::path log() const { return folder_ / scenario_.log; }
 
   Ended run_failing(std::uint64_t n) {
-    write_file_atomically(counts_, std::string(2 * sizeof(std::uint64_t), '\0'));
-    return run(scenario_.words, {.folder = folder_,
-                                 .environment = {{"LD_PRELOAD", interposer().string()},
-                                                 {"HINDSIGHT_FAULT_CALL", loop_.call},
-                                                 {"HINDSIGHT_FAULT_AT", std::to_string(n)},
-                                                 {"HINDSIGHT_FAULT_TIMES", loop_.times},
-                                                 {"HINDSIGHT_FAULT_ERRNO", loop_.error},
-                                                 {"HINDSIGHT_FAULT_UNDER", folder_.string()},
-                                                 {"HINDSIGHT_FAULT_COUNTS", counts_.string()}}});
-  }
-
-  [[nodiscard]] std::uint64_t count(std::size_t which) const {
-    std::array<std::uint64_t, 2> numbers{};
-    const std::string bytes = read_file(counts_);
-    std::memcpy(numbers.data(), bytes.data(), std::min(bytes.size(), sizeof numbers));
-    return numbers.at(which);
+    auto environment = counts_.environment(loop_.call, n, loop_.times);
+    environment["HINDSIGHT_FAULT_ERRNO"] = loop_.error;
+    return run(scenario_.words, {.folder = folder_, .environment = environment});
   }
 
   void judge_end(const Ended& ended, Tally& tally) const {
@@ -127,19 +105,11 @@ class Failer {
 
   const Scenario& scenario_;
   FailLoop loop_;
-  fs::path folder_, counts_;
+  fs::path folder_;
+  CallCounts counts_;
   Undisturbed whole_;
   std::string place_;
 };
-
-std::set<std::uint64_t> chosen(std::uint64_t calls, std::int64_t most) {
-  std::set<std::uint64_t> points;
-  const auto wanted = most == 0 ? calls : std::min<std::uint64_t>(calls, static_cast<std::uint64_t>(most));
-  for (std::uint64_t i = 0; i < wanted; ++i) {
-    points.insert(wanted == 1 ? 1 : 1 + i * (calls - 1) / (wanted - 1));
-  }
-  return points;
-}
 
 }  // namespace
 
@@ -147,7 +117,7 @@ Tally fail_at_every(const Scenario& scenario, const FailLoop& loop, const fs::pa
   Tally tally;
   Failer failer(scenario, loop, folder);
   const std::uint64_t calls = failer.calls();
-  const std::set<std::uint64_t> points = chosen(calls, loop.most);
+  const std::set<std::uint64_t> points = spread_over(calls, loop.most);
   tally.whole = points.size() == calls;
   for (const std::uint64_t n : points) failer.fail_at(n, tally);
   return tally;

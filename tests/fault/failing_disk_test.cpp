@@ -77,10 +77,35 @@ TEST_F(Class03Disk, AnExportedTableIsTheOldOneOrTheNewOne) {
   expect_answered("export", {.call = "fsync", .error = "EIO", .times = "forever"}, 3);
   expect_answered("export", {.call = "rename", .error = "EROFS", .times = "once"}, 0);
 }
-TEST_F(Class03Disk, AModelIsTheOldOneOrTheNewOne) {
+/// One test a kind of call: each trains some times.
+struct Refused {
+  const char* call;
+  const char* error;
+  std::int64_t most;
+};
+class Class03DiskOf : public Class03Disk, public ::testing::WithParamInterface<Refused> {
+ protected:
+  void expect_both_answered(const std::string& name) const {
+    const auto [call, error, most] = GetParam();
+    expect_answered(name, {.call = call, .error = error, .times = "once"}, most);
+    expect_answered(name, {.call = call, .error = error, .times = "forever"}, 2);
+  }
+};
+/// The checkpoint, the model, its card and the log's run, in this order.
+TEST_P(Class03DiskOf, ATrainingLeavesTheOldModelOrTheNewOne) {
   HINDSIGHT_NEEDS_TRAINING();
-  expect_answered("train", {.call = "rename", .error = "EROFS", .times = "once"}, 2);
+  expect_both_answered("train");
 }
+/// A log, and a model a round that nobody else sees.
+TEST_P(Class03DiskOf, ACampaignKeepsItsRoundsAndGoesOn) {
+  HINDSIGHT_NEEDS_TRAINING();
+  expect_both_answered("short campaign");
+}
+INSTANTIATE_TEST_SUITE_P(Calls, Class03DiskOf,
+                         ::testing::Values(Refused{"open", "EIO", 3}, Refused{"read", "EIO", 3},
+                                           Refused{"write", "ENOSPC", 3}, Refused{"fsync", "EIO", 3},
+                                           Refused{"rename", "EROFS", 3}, Refused{"mmap", "ENOMEM", 2}),
+                         [](const auto& one) { return std::string(one.param.call); });
 
 /// Root of namespaces of its own, of users and of mounts: there every user may mount, where the kernel lets it.
 bool enter_own_namespaces() {
@@ -190,6 +215,19 @@ TEST_F(Class04Memory, ImportWithoutAnyMore) {
 }
 TEST_F(Class04Memory, SweepWithoutAnyMore) {
   expect_answered("sweep", {.call = "malloc", .error = "ENOMEM", .times = "forever"}, 6);
+}
+TEST_F(Class04Memory, ARepairOfALogWithCommitsBesideIt) {
+  expect_answered("repair with commits", {.call = "malloc", .error = "ENOMEM", .times = "once"}, 24);
+}
+TEST_F(Class04Memory, Training) {
+  HINDSIGHT_NEEDS_TRAINING();
+  expect_answered("train", {.call = "malloc", .error = "ENOMEM", .times = "once"}, 4);
+  expect_answered("train", {.call = "malloc", .error = "ENOMEM", .times = "forever"}, 4);
+}
+TEST_F(Class04Memory, Campaign) {
+  HINDSIGHT_NEEDS_TRAINING();
+  expect_answered("short campaign", {.call = "malloc", .error = "ENOMEM", .times = "once"}, 4);
+  expect_answered("short campaign", {.call = "malloc", .error = "ENOMEM", .times = "forever"}, 4);
 }
 
 }  // namespace

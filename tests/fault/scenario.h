@@ -22,8 +22,8 @@ struct Scenario {
   bool whole = false;                   ///< its log has its name when it is done, and not before
 };
 
-/// By name: sweep, long sweep, import, train, propose, campaign, merge, export, backup, repair, repair with commits
-/// (in the -wal file beside the log), measure (the import of what was measured elsewhere).
+/// By name: sweep, long sweep, import, train, propose, campaign, short campaign (two rounds), merge, export, backup,
+/// repair, repair with commits (in the -wal file beside the log), measure (the import of what was measured elsewhere).
 [[nodiscard]] const Scenario& scenario(const std::string& name);
 
 /// Logs and a table from which commands begin, made once a process.

@@ -1,6 +1,7 @@
-/// Classes 2 and 24: do processes at once get in each other's way?
+/// Classes 2, 23 and 24: do processes at once get in each other's way, and trainings in that of their own last model?
 #include "apps/process.h"
 #include "fault/fault_fixture.h"
+#include "fault/meanwhile.h"
 #include "fault/trainings.h"
 #include "fault/writers.h"
 #include "hindsight/core/files.h"
@@ -71,6 +72,41 @@ TEST_F(FaultFixture, Class02WritersThatAreKilledAmongOthersLoseNothing) {
   const Tally tally = write_at_once(3, 20261129, folder());
   EXPECT_GE(tally.count, 3);
   EXPECT_TRUE(tally.clean()) << tally.words();
+}
+
+/// Guarantee: a repair of a log that is written meanwhile has every row that was there when it began, or says why not.
+/// scripts/soak.sh has a commit at every call.
+TEST_F(FaultFixture, Class02ARepairDuringCommitsIsOfOneMoment) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  constexpr std::int64_t kMoments = 14;
+  for (const Committer committer : {Committer::comes_and_goes, Committer::stays}) {
+    const Tally tally = commit_at_every({.committer = committer, .most = kMoments}, folder());
+    EXPECT_GE(tally.count, kMoments / 2);
+    EXPECT_TRUE(tally.clean()) << tally.words();
+  }
+}
+
+TEST_F(FaultFixture, Class02ARepairDuringCommitsThatNeverEndSaysSo) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  const Tally tally = commit_at_every({.committer = Committer::stays, .times = "forever"}, folder());
+  EXPECT_EQ(tally.count, 1);
+  EXPECT_TRUE(tally.clean()) << tally.words();
+}
+
+/// Guarantee: a training that diverges fails with a remedy, and the model that was there stays.
+TEST_F(FaultFixture, Class23ATrainingThatDivergesKeepsTheModelThatWasThere) {
+  HINDSIGHT_NEEDS_TRAINING();
+  const Scenario& train = scenario("train");
+  lay_out(train, folder());
+  const std::string before = read_file(folder() / train.file);
+  std::vector<std::string> words = train.words;
+  words.insert(words.end(), {"--set", "alpha=1e300"});  // beyond single precision: the loss is infinite
+  const Ended ended = run(words, {.folder = folder()});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("Lower learning_rate"), std::string::npos) << ended.err;
+  EXPECT_TRUE(read_file(folder() / train.file) == before);
+  EXPECT_EQ(fault_of(folder() / train.log), "");
+  EXPECT_TRUE(left_behind(train, folder()).empty());
 }
 
 /// Guarantee: each training writes its model whole; the file is that of one of them.

@@ -1,4 +1,4 @@
-/// Classes 19 to 21: do signals, clocks, locales and terminals change what is written?
+/// Classes 19 to 21 and 26: do signals, clocks, locales, terminals and kinds of disks change what is written?
 #include <csignal>
 #include <cstdlib>
 
@@ -166,6 +166,23 @@ TEST_F(Surroundings, Class21WithoutATemporaryFolderAPipeIsRefusedByItsName) {
   EXPECT_NE(ended.exit_code, 0);
   EXPECT_FALSE(ended.by_signal);
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+}
+
+/// Guarantee: who writes to a log on a network file system, or reads it, is told; the work is done all the same.
+TEST_F(Surroundings, Class26OnANetworkFileSystemItIsSaid) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  const auto under = [&](const std::string& kind) {
+    return sweep("40", {.environment = {{"LD_PRELOAD", interposer().string()}, {"HINDSIGHT_FAULT_FILE_SYSTEM", kind}}});
+  };
+  const Ended local = under("0xEF53");  // ext4
+  EXPECT_EQ(local.exit_code, 0) << local.err;
+  EXPECT_EQ(local.err.find("file system"), std::string::npos) << local.err;
+  const std::string content = content_hash_of(file("log.db"));
+  fs::remove(file("log.db"));
+  const Ended remote = under("0x6969");
+  EXPECT_EQ(remote.exit_code, 0) << remote.err;
+  EXPECT_THAT(remote.err, HasSubstr("log.db: on a NFS file system"));
+  EXPECT_EQ(content_hash_of(file("log.db")), content);
 }
 
 }  // namespace

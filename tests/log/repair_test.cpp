@@ -3,11 +3,15 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
+#include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <new>
 #include <set>
+#include <string_view>
 
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
@@ -61,6 +65,15 @@ class RepairTest : public LogTest {
       return true;
     });
     return rows;
+  }
+  /// As a writer that is killed leaves them; its exit code.
+  int leave_fifty_rows_in_the_wal() const {
+    return wait_for(fork_child([&] {
+      auto* log = new Log(Log::open(file_, OpenMode::read_write_create));
+      const Ids ids = register_all(*log);
+      log->append(ids.run, ids.space, ids.evaluator, batch_of(ids, 0, 50));
+      _exit(0);
+    }));
   }
   void write(const std::string& bytes) const { std::ofstream(file_, std::ios::binary) << bytes; }
   RepairResult repair() { return repair_log(file_, repaired_, provenance()); }
@@ -236,18 +249,86 @@ TEST_F(RepairTest, ADamagedDefinitionIsNotKept) {
 }
 
 TEST_F(RepairTest, CommitsInTheWriteAheadLogCount) {
-  const pid_t child = fork_child([&] {
-    auto* log = new Log(Log::open(file_, OpenMode::read_write_create));
-    const Ids ids = register_all(*log);
-    log->append(ids.run, ids.space, ids.evaluator, batch_of(ids, 0, 50));
-    _exit(0);  // as if killed
-  });
-  ASSERT_EQ(wait_for(child), 0);
+  ASSERT_EQ(leave_fifty_rows_in_the_wal(), 0);
   const std::string before = read_file(file_), wal = read_file(file_.string() + "-wal");
   ASSERT_FALSE(wal.empty());
   EXPECT_EQ(table(repair(), "evaluations").recovered, 50U);
   EXPECT_TRUE(read_file(file_) == before);
   EXPECT_TRUE(read_file(file_.string() + "-wal") == wal);
+}
+
+/// SQLite's memory, of which one piece is refused.
+sqlite3_mem_methods& memory_of_sqlite() {
+  static sqlite3_mem_methods methods{};
+  return methods;
+}
+std::uint64_t pieces_until_refused = 0;  ///< 0: none is
+
+bool is_refused() { return pieces_until_refused > 0 && --pieces_until_refused == 0; }
+void* piece_or_nothing(int bytes) { return is_refused() ? nullptr : memory_of_sqlite().xMalloc(bytes); }
+void* larger_piece_or_nothing(void* piece, int bytes) {
+  return is_refused() ? nullptr : memory_of_sqlite().xRealloc(piece, bytes);
+}
+
+void refuse_pieces_on_demand() {
+  sqlite3_shutdown();
+  ASSERT_EQ(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory_of_sqlite()), SQLITE_OK);
+  sqlite3_mem_methods refusing = memory_of_sqlite();
+  refusing.xMalloc = piece_or_nothing;
+  refusing.xRealloc = larger_piece_or_nothing;
+  ASSERT_EQ(sqlite3_config(SQLITE_CONFIG_MALLOC, &refusing), SQLITE_OK);
+  ASSERT_EQ(sqlite3_initialize(), SQLITE_OK);
+}
+
+TEST_F(RepairTest, WhereMemoryRunsOutNoCommitCountsAsLost) {
+  ASSERT_EQ(leave_fifty_rows_in_the_wal(), 0);
+  refuse_pieces_on_demand();
+  int ended_while_brought_in = 0;
+  bool was_refused = true;
+  for (std::uint64_t n = 1; was_refused; n += 1 + n / 20) {
+    SCOPED_TRACE("piece " + std::to_string(n));
+    pieces_until_refused = n;
+    try {
+      const RepairResult result = repair();
+      EXPECT_EQ(table(result, "evaluations").recovered, 50U);
+      EXPECT_TRUE(result.whole());
+      EXPECT_THAT(result.notes, ::testing::IsEmpty());
+      EXPECT_TRUE(fs::remove(repaired_));
+    } catch (const std::bad_alloc&) {
+      ++ended_while_brought_in;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::failure) << error.what();
+    }
+    was_refused = pieces_until_refused == 0;
+    pieces_until_refused = 0;
+    EXPECT_FALSE(fs::exists(repaired_));
+  }
+  EXPECT_GT(ended_while_brought_in, 10);
+}
+
+/// Takes a design away from its rows whenever somebody opens the draft: when it is filled there are none yet, when it
+/// is looked through there are.
+int spoil_draft(sqlite3* handle, char** /*message*/, const sqlite3_api_routines* /*routines*/) {
+  static bool is_spoiling = false;
+  const char* name = sqlite3_db_filename(handle, "main");
+  const std::string draft = "repaired.db." + std::to_string(getpid()) + ".new";
+  if (is_spoiling || name == nullptr || !std::string_view(name).ends_with(draft)) return SQLITE_OK;
+  is_spoiling = true;
+  static_cast<void>(SQLite::Database(name, SQLite::OPEN_READWRITE).tryExec("DELETE FROM designs WHERE design_id = 1"));
+  is_spoiling = false;
+  return SQLITE_OK;
+}
+
+TEST_F(RepairTest, WhatIsNotSoundIsNotWritten) {
+  make_log();
+  sqlite3_auto_extension(reinterpret_cast<void (*)()>(spoil_draft));
+  const auto [kind, message] = error_of([&] { repair(); });
+  sqlite3_reset_auto_extension();
+  EXPECT_EQ(kind, ErrorKind::failure) << message;
+  EXPECT_THAT(message, HasSubstr(std::string("repaired.db: not written, because ") + std::string(kUnsoundRepair)));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  EXPECT_EQ(files(), std::set<std::string>{"study.db"});
+  EXPECT_TRUE(repair().whole()) << "the log itself was sound";
 }
 
 TEST_F(RepairTest, AnOlderLogComesBackAsANewOne) {

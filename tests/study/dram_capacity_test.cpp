@@ -1,11 +1,16 @@
 /// Is a design that is proposed one whose DRAM holds the network, as the model would say?
 #include "study/dram_capacity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/core/random.h"
 #include "hindsight/space/rules.h"
+#include "hindsight/study/proposals.h"
+#include "hindsight/surrogate/model.h"
+#include "repository.h"
+#include "temporary_folder.h"
 
 namespace hindsight::study {
 namespace {
@@ -41,6 +46,32 @@ TEST(DramCapacity, IsWhatTheModelRefuses) {
 TEST(DramCapacity, IsNotAskedWhereTheSpaceChoosesNoDevices) {
   EXPECT_FALSE(dram_capacity_constraint(space::load_space("edge"), {workload::load_network("bert_base")}));
   EXPECT_FALSE(dram_capacity_constraint(space::load_space("datacenter"), {std::nullopt}));
+}
+
+/// Limits of a search with a model of the data centre's space whose rows are said to be of this evaluator.
+std::vector<std::string> limits_of_rows_by(const std::string& evaluator) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "model.safetensors";
+  const auto shipped = surrogate::load_model(hindsight::test::repository() / "models" / "datacenter-any.safetensors");
+  surrogate::Model::Parts parts = shipped.parts();
+  parts.provenance["evaluator"] = evaluator;
+  surrogate::save_model(surrogate::Model(std::move(parts)), file);
+  ProposalRequest request;
+  request.model = file.string();
+  request.workloads = {"mixtral_8x7b_decode"};
+  request.technology = "5nm-silicon@liquid";
+  std::vector<std::string> names;
+  (void)propose(request, [&names](const Proposals& so_far) {
+    for (const optimize::Constraint& limit : so_far.options.constraints) names.push_back(limit.name);
+    return SearchStep::leave_out;
+  });
+  return names;
+}
+
+TEST(DramCapacity, IsAskedOfRowsOfTheModelThatKnowsItAlone) {
+  EXPECT_THAT(limits_of_rows_by("hindsight-accel 2 5nm-silicon@liquid"), ::testing::Contains(kDramFilled));
+  // Another simulator may page, or count other bytes: what it refuses, its rows teach.
+  EXPECT_THAT(limits_of_rows_by("their simulator"), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -267,4 +267,8 @@ class Run {
   bool ended_ = false;
 };
 
+/// What to tell before a log is written there: the network file system that its folder is on. Nothing for a local one,
+/// for a folder that is not there, and for a log on a server.
+[[nodiscard]] std::optional<std::string> disk_warning(const std::filesystem::path& log);
+
 }  // namespace hindsight::log

@@ -40,11 +40,12 @@ inline constexpr std::string_view kUnsoundRepair = "what was recovered is not so
 
 /// Recovers into the new log `output` every row of `damaged` that is readable, is what an import and Log::verify()
 /// accept, and whose parents are there; the rest is counted. `damaged` is only read, with what stands in its -wal or
-/// -journal file. Definitions keep their hashes and rows their numbers; a run whose row is lost gets one that says so.
-/// An evaluation whose reasons or further metrics may be incomplete is not kept, and then no checkpoint of a sweep,
-/// search or campaign is, so that running it again evaluates what is missing. The output is sound or not there. Errors:
-/// Error{usage} when `output` is there or `damaged` is not; Error{incompatible} for what is no log, a log of a newer
-/// schema, or one of which no row is left; Error{failure} when the disk fails; Error{interrupted} after Ctrl-C.
+/// -journal file, as they are at one moment, whoever writes to them meanwhile. Definitions keep their hashes and rows
+/// their numbers; a run whose row is lost gets one that says so. An evaluation whose reasons or further metrics may be
+/// incomplete is not kept, and then no checkpoint of a sweep, search or campaign is, so that running it again evaluates
+/// what is missing. The output is sound or not there. Errors: Error{usage} when `output` is there or `damaged` is not;
+/// Error{incompatible} for what is no log, a log of a newer schema, or one of which no row is left; Error{failure} when
+/// the disk fails, or the pages change faster than they can be copied; Error{interrupted} after Ctrl-C.
 RepairResult repair_log(const std::filesystem::path& damaged, const std::filesystem::path& output,
                         const Provenance& provenance);
 

@@ -5,15 +5,18 @@
 ///   HINDSIGHT_FAULT_AT      the how-manieth of them fails, from 1; 0: they are counted
 ///   HINDSIGHT_FAULT_TIMES   once | forever
 ///   HINDSIGHT_FAULT_ERRNO   ENOSPC | EIO | EROFS | ENOMEM | EMFILE
+///   HINDSIGHT_FAULT_STOPS   set: the call does not fail; before it the program stops until SIGCONT comes
 ///   HINDSIGHT_FAULT_UNDER   calls about files below this folder only
 ///   HINDSIGHT_FAULT_COUNTS  a file of two 64-bit numbers: calls counted, calls that failed
 ///   HINDSIGHT_FAULT_RECORD  a file that gets every change of files below the folder (record.cpp)
 ///   HINDSIGHT_FAULT_CLOCK_STEP_S  every look at the clock sees this much later than the last one (clock.cpp)
+///   HINDSIGHT_FAULT_FILE_SYSTEM   the kind that a disk says to be of (file_system.cpp)
 /// Only programs whose name begins with `hindsight` are concerned: not the shell and the simulators that they start.
 #include "state.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +54,7 @@ struct Plan {
   unsigned calls = 0;
   std::uint64_t at = 0;
   bool forever = false;
+  bool stops = false;
   int error = EIO;
   const char* under = nullptr;
   std::size_t under_length = 0;
@@ -125,6 +129,7 @@ void arm() {
   for (const auto& [name, code] : kErrors) {
     if (error != nullptr && ::strcmp(error, name) == 0) plan.error = code;
   }
+  plan.stops = ::getenv("HINDSIGHT_FAULT_STOPS") != nullptr;
   plan.under = ::getenv("HINDSIGHT_FAULT_UNDER");
   plan.under_length = plan.under == nullptr ? 0 : ::strlen(plan.under);
   plan.record = ::getenv("HINDSIGHT_FAULT_RECORD") != nullptr && plan.under != nullptr;
@@ -137,6 +142,10 @@ bool fails(Call call) {
   const std::uint64_t number = plan.counts->calls.fetch_add(1) + 1;
   if (plan.at == 0 || (plan.forever ? number < plan.at : number != plan.at)) return false;
   plan.counts->failed.fetch_add(1);
+  if (plan.stops) {
+    ::raise(SIGSTOP);
+    return false;
+  }
   errno = plan.error;
   return true;
 }

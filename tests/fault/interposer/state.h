@@ -22,7 +22,7 @@ enum Call : unsigned {
 /// Before `main` nothing fails: a program cannot answer for its loader.
 void arm();
 
-/// True where this call is the one that fails: errno is set. Counts it.
+/// True where this call is the one that fails: errno is set. Counts it, and stops before it where that is asked for.
 bool fails(Call call);
 /// The same for a call about a file; calls about files elsewhere than below HINDSIGHT_FAULT_UNDER are not counted.
 bool fails_at(Call call, const char* path);

@@ -10,6 +10,7 @@
 #include "fault/fail_loop.h"
 #include "fault/kills.h"
 #include "fault/log_damage.h"
+#include "fault/meanwhile.h"
 #include "fault/model_damage.h"
 #include "fault/power_cut.h"
 #include "fault/scenario.h"
@@ -45,6 +46,15 @@ void add_crowds(const Choice& choice, std::vector<Job>& jobs) {
                   [&choice](auto count, auto seed) { return write_at_once(count, seed, choice.folder / "work"); }});
   jobs.push_back({5, "log: damaged at random", choice.count * kDamagesPerKill, kPiece * kDamagesPerKill,
                   [&choice](auto count, auto seed) { return damage_log(count, seed, choice.folder / "work"); }});
+  for (const Committer committer : {Committer::comes_and_goes, Committer::stays}) {
+    for (const char* times : {"once", "forever"}) {
+      const CommitLoop loop{.committer = committer, .times = times, .most = choice.most};
+      const char* who = committer == Committer::stays ? "open" : "closed";
+      jobs.push_back({2, fmt::format("repair during commits, log {}, {}", who, times), 0, 0,
+                      [loop, &choice](auto, auto) { return commit_at_every(loop, choice.folder / "work"); },
+                      loop.times == "once" ? loop.most : 1});
+    }
+  }
   if (!can_train()) return;
   jobs.push_back({24, "two trainings at once", choice.count, kPiece,
                   [&choice](auto count, auto seed) { return train_at_once(count, seed, choice.folder / "work"); }});
@@ -62,7 +72,7 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
       {"unlink", {"EIO"}},
       {"close", {"EIO"}}};
   for (const char* name : {"sweep", "import", "merge", "export", "backup", "repair", "repair with commits", "measure",
-                           "propose", "train", "campaign"}) {
+                           "propose", "train", "short campaign"}) {
     if (!can_run(name)) continue;
     for (const auto& [call, errors] : calls) {
       for (const char* error : errors) {
@@ -80,7 +90,9 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
 }
 
 void add_memory(const Choice& choice, std::vector<Job>& jobs) {
-  for (const char* name : {"import", "sweep", "export", "merge"}) {
+  for (const char* name :
+       {"import", "sweep", "export", "merge", "repair", "repair with commits", "train", "short campaign"}) {
+    if (!can_run(name)) continue;
     for (const char* times : {"once", "forever"}) {
       const FailLoop loop{.call = "malloc", .error = "ENOMEM", .times = times, .most = choice.count};
       jobs.push_back(
