@@ -10,6 +10,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/report/loop.h"
@@ -64,8 +65,12 @@ int ask(const AskOptions& options, const Session& session) {
     throw Error(ErrorKind::usage,
                 fmt::format("--out {}: it holds {} that the log awaits. First hindsight tell {} --log {}, or name "
                             "another file",
-                            printable(options.out, 200), counted(untold, "answer"), printable(options.out, 200),
-                            printable(options.log, 200)));
+                            printable(options.out, 200), counted(untold, "answer"), pasted_path(options.out),
+                            pasted_path(options.log)));
+  }
+  if (options.drawn > options.count) {
+    throw Error(ErrorKind::usage, fmt::format("--drawn {}: --count is {}. Give at most {}, or a larger --count",
+                                              options.drawn, options.count, options.count));
   }
   if (options.pending) return show_pending(options, session);
   if (options.forget) return forget(options, session);

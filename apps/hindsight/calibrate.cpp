@@ -159,7 +159,8 @@ std::string wrote_text(const Session& session, const std::string& file) {
 int calibrate_runtimes(const CalibrateOptions& options, const Session& session) {
   if (!options.calibrations.empty() || !options.shortest_us.empty() || !options.operands.empty()) {
     throw Error(ErrorKind::usage,
-                "calibrate: --operands and --shortest-us go with --power, --calibration with it or --residual");
+                "calibrate: --operands and --shortest-us go with --power, --calibration with it or --residual. Add "
+                "one of these, or leave it out");
   }
   const gpu::GpuSpec spec = fitted_gpu(options);
   const std::vector<gpu::GemmMeasurement> rows = measured_rows(options, spec);
@@ -185,7 +186,8 @@ int calibrate_runtimes(const CalibrateOptions& options, const Session& session) 
 /// The correction on top of constants: of --calibration, else those that the GPU has.
 int calibrate_residual(const CalibrateOptions& options, const Session& session) {
   if (!options.shortest_us.empty() || !options.operands.empty()) {
-    throw Error(ErrorKind::usage, "calibrate: --operands and --shortest-us go with --power");
+    throw Error(ErrorKind::usage,
+                "calibrate: --operands and --shortest-us go with --power, not with --residual. Leave them out");
   }
   const gpu::GpuSpec spec = fitted_gpu(options);
   const std::vector<gpu::GemmMeasurement> rows = measured_rows(options, spec);
@@ -325,14 +327,15 @@ int calibrate(const CalibrateOptions& options, const Session& session) {
       .writes("--out", options.out)
       .require_usable();
   if (options.power && !options.median.empty()) {
-    throw Error(ErrorKind::usage, "calibrate: --median is of runtimes and does not go with --power");
+    throw Error(ErrorKind::usage, "calibrate: --median is of runtimes and does not go with --power. Leave it out");
   }
   if (options.power && options.residual) {
-    throw Error(ErrorKind::usage, "calibrate: --power and --residual do not go together");
+    throw Error(ErrorKind::usage,
+                "calibrate: --power and --residual are two fits. Leave one of them out, and run it afterwards");
   }
   if ((options.residual && !options.hold.empty()) || ((options.power || options.residual) && !options.note.empty())) {
     throw Error(ErrorKind::usage,
-                "calibrate: --hold does not go with --residual, --note neither with it nor with --power");
+                "calibrate: --hold does not go with --residual, --note neither with it nor with --power. Leave it out");
   }
   if (options.residual) return calibrate_residual(options, session);
   return options.power ? calibrate_power(options, session) : calibrate_runtimes(options, session);

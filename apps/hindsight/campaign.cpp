@@ -41,6 +41,11 @@ struct CampaignOptions {
 };
 
 study::CampaignOptions campaign_of(const CampaignOptions& options, const Provenance& provenance) {
+  if (options.drawn > options.batch) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--drawn {}: a round has {}. Give at most {}, or a larger --batch", options.drawn,
+                            counted(static_cast<std::uint64_t>(options.batch), "design"), options.batch));
+  }
   study::CampaignOptions campaign;
   campaign.evaluator = make_evaluator(options.evaluator, space::load_space(options.space));
   campaign.networks = workload::load_networks(options.workloads);

@@ -73,8 +73,14 @@ std::string repeated_option(const CLI::App& verb) {
   const CLI::App& verb = deepest(app);
   std::string problem = error.what();
   const std::vector<std::string> unknown = verb.remaining();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
-    const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  const bool is_required = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  // What is missing may be there, but misspelt: "--desing x".
+  const auto misspelt =
+      is_required ? std::find_if(unknown.begin(), unknown.end(),
+                                 [](const std::string& text) { return text.starts_with("--") && text.size() > 2; })
+                  : unknown.begin();
+  if ((is_required || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && misspelt != unknown.end()) {
+    const std::string word = misspelt->substr(0, misspelt->find('='));
     problem = word.starts_with('-')
                   ? fmt::format("unknown option '{}'.{}", printable(word), did_you_mean(word, option_names(verb)))
                   : fmt::format("unexpected argument '{}'.", printable(word));
@@ -82,8 +88,7 @@ std::string repeated_option(const CLI::App& verb) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     if (const std::string repeated = repeated_option(verb); !repeated.empty()) problem = repeated;
   }
-  if (const std::vector<std::string> verbs = verb_names(verb);
-      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !verbs.empty()) {
+  if (const std::vector<std::string> verbs = verb_names(verb); is_required && !verbs.empty()) {
     problem = "name what to do: " + join(verbs, ", ") + ".";
   }
   const char* separator = problem.ends_with('.') || problem.ends_with('?') ? "" : ".";

@@ -90,8 +90,8 @@ accel::ReferenceChip reference_chip(const std::string& name) {
   } catch (const Error& error) {
     if (!space::is_short_id(name)) throw;
     std::string problem = error.what();
-    while (problem.ends_with('.')) problem.pop_back();
-    throw Error(error.kind(), problem + ". A short id needs the log of its design, which must be there: --log FILE");
+    if (!problem.ends_with('.') && !problem.ends_with('?')) problem += '.';
+    throw Error(error.kind(), problem + " A short id needs the log of its design, which must be there: --log FILE");
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/log.h"
@@ -150,8 +151,8 @@ void FileRoles::require_folders() const {
       continue;
     }
     const std::string name = printable(folder.string(), 200);
-    throw Error(ErrorKind::usage, fmt::format("{} {}: there is no folder {}. Create it: mkdir -p '{}'", output.option,
-                                              printable(output.file, 200), name, name));
+    throw Error(ErrorKind::usage, fmt::format("{} {}: there is no folder {}. Create it: mkdir -p {}", output.option,
+                                              printable(output.file, 200), name, shell_quoted(name)));
   }
 }
 

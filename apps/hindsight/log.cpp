@@ -133,9 +133,9 @@ int verify(const LogOptions& options) {
 }
 
 void add_selection(CLI::App& verb, LogOptions& options) {
-  verb.add_option("--workload", options.workload, "Only this workload");
-  verb.add_option("--space", options.space, "Only this design space");
-  verb.add_option("--evaluator", options.evaluator, "Only this evaluator");
+  verb.add_option("--workload", options.workload, "Only this workload")->check(not_empty());
+  verb.add_option("--space", options.space, "Only this design space")->check(not_empty());
+  verb.add_option("--evaluator", options.evaluator, "Only this evaluator")->check(not_empty());
   verb.add_option("--run", options.run_id, "Only rows of this run")->check(between(1, INT64_MAX));
   verb.add_option("--metric", options.metric, "What makes a design best [latency_s, or imported]");
   verb.add_option("--top", options.top, "Best designs per workload [3]")->check(between(1, kMostLines));
@@ -161,7 +161,7 @@ void add_log(CLI::App& app, Session& session) {
   show_verb->add_option("--runs", options->runs, "Newest runs to list [5]")->check(between(1, kMostLines));
   add_columns(*show_verb, options->columns);
   show_verb->add_flag("--plot", options->plot, "Also draw one workload: area, metric, best so far");
-  show_verb->add_option("--design", options->design, "All rows of this design, by its short id");
+  show_verb->add_option("--design", options->design, "All rows of this design, by its short id")->check(not_empty());
   show_verb->footer("Example: hindsight log show study.sqlite --metric energy_j --top 5");
 
   CLI::App* stats_verb = add("stats", "Feasible share, reasons, best designs, Pareto front", stats);

@@ -58,13 +58,13 @@ int copy(CopyOptions options, const Session& session) {
 void add_log_copy(CLI::App& group, Session& session) {
   const auto options = std::make_shared<CopyOptions>();
   CLI::App* verb = group.add_subcommand("copy", "Bring logs to a team's server, or from it");
-  verb->add_option("logs", options->logs, "Logs to copy, and last the log they go to: files or addresses")->required();
+  verb->add_option("logs", options->logs, "Logs, and last where they go: files or addresses")->required();
   verb->add_option("--duplicates", options->duplicates, "Contradicting rows: error, or first is kept [error]");
   verb->add_flag("--json", options->json, "As JSON");
   add_dry_run(*verb, session);
   verb->footer(
-      "An address is postgresql://USER@HOST/DATABASE, as psql takes it. Copying again adds\n"
-      "nothing, and equal logs have equal hashes, wherever they are.\n"
+      "An address is postgresql://USER@HOST/DATABASE, as psql takes it. Copying again\n"
+      "adds nothing, and equal logs have equal hashes, wherever they are.\n"
       "Example: hindsight log copy shard*.sqlite postgresql://db.example.org/chips");
   verb->callback([options, &session] { session.action = [options, &session] { return copy(*options, session); }; });
 }

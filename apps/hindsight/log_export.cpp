@@ -56,11 +56,6 @@ Format format_of(const LogExportOptions& options) {
                           printable(options.out, 200)));
 }
 
-/// "" is no file; standard output is "-".
-CLI::Validator not_empty() {
-  return {[](const std::string& file) { return file.empty() ? "names no file" : std::string(); }, ""};
-}
-
 log::EvaluationFilter filter_of(const LogExportOptions& options) {
   log::EvaluationFilter filter;
   if (!options.workload.empty()) filter.workload = options.workload;
@@ -164,9 +159,9 @@ void add_log_export(CLI::App& group, Session& session) {
   verb->add_option("log,--log", options->log, "SQLite log")->required();
   verb->add_option("--out", options->out, "FILE.csv, FILE.jsonl, .gz too [standard output]")->check(not_empty());
   verb->add_option("--format", options->format, "csv, jsonl or optuna [by the name of --out, else csv]");
-  verb->add_option("--workload", options->workload, "Only this workload");
-  verb->add_option("--space", options->space, "Only this design space");
-  verb->add_option("--evaluator", options->evaluator, "Only this evaluator");
+  verb->add_option("--workload", options->workload, "Only this workload")->check(not_empty());
+  verb->add_option("--space", options->space, "Only this design space")->check(not_empty());
+  verb->add_option("--evaluator", options->evaluator, "Only this evaluator")->check(not_empty());
   verb->add_option("--run", options->run_id, "Only rows of this run")->check(between(1, INT64_MAX));
   verb->add_option("--metric", options->metric, "Objective of an Optuna study [latency_s, or imported]");
   verb->add_flag("--maximise", options->maximise, "More of an Optuna study's objective is better");

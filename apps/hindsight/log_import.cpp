@@ -90,7 +90,7 @@ void round_columns(const ImportOptions& options, dataset::CsvTable& table) {
   for (const std::string& text : options.rounded) {
     const std::size_t equals = text.rfind('=');
     const auto step = equals == std::string::npos ? std::nullopt : parse_double(text.substr(equals + 1));
-    if (!step) throw Error(ErrorKind::usage, fmt::format("--round {}: is not NAME=STEP", printable(text)));
+    if (!step) throw Error(ErrorKind::usage, fmt::format("--round {}: is not NAME=STEP, e.g. x=0.1", printable(text)));
     dataset::round_column(table, text.substr(0, equals), *step);
   }
 }
@@ -101,6 +101,15 @@ space::DesignSpace space_of(const ImportOptions& options, const dataset::ImportS
   if (!options.space.empty()) return space::load_space(options.space);
   if (auto known = dataset::space_in_log(source, roles, options.log)) return std::move(*known);
   return said_space(dataset::infer_source_space(source, roles));
+}
+
+/// What the format has no use for would only seem to be obeyed.
+void require_optuna(const ImportOptions& options, const dataset::ImportSource& source) {
+  const bool pruned = dataset::parse_pruned_trials(options.pruned) != dataset::PrunedTrials::infeasible;
+  if ((options.study.empty() && !pruned) || source.format.starts_with("Optuna")) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {} is about Optuna's studies, and this was read as {}. Leave it out",
+                          printable(options.file, 200), options.study.empty() ? "--pruned" : "--study", source.format));
 }
 
 int import(const ImportOptions& options, const Session& session) {
@@ -116,6 +125,7 @@ int import(const ImportOptions& options, const Session& session) {
       .writes_log("--log", options.log)
       .require_usable();
   dataset::ImportSource source = dataset::read_import(options.file, read);
+  require_optuna(options, source);
   const dataset::CsvRoles roles = roles_of(options, source);
   round_columns(options, source.table);
   const space::DesignSpace space = space_of(options, source, roles);
@@ -143,11 +153,11 @@ void add_log_import(CLI::App& group, Session& session) {
   verb->add_option("file,--file,--csv", options->file, "The file, .gz and .zip too")->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--format", options->format, "csv, tsv, semicolon, jsonl, optuna, ... [by content]");
-  verb->add_option("--space", options->space, "Space name or YAML file [inferred]");
+  verb->add_option("--space", options->space, "Space name or YAML file [inferred]")->check(not_empty());
   add_csv_roles(*verb, options->roles);
-  verb->add_option("--workload", options->workload, "Application of all rows, by name");
-  verb->add_option("--evaluator", options->evaluator, "What measured the rows, by name");
-  verb->add_option("--study", options->study, "Optuna study, where the file has several");
+  verb->add_option("--workload", options->workload, "Application of all rows, by name")->check(not_empty());
+  verb->add_option("--evaluator", options->evaluator, "What measured the rows, by name")->check(not_empty());
+  verb->add_option("--study", options->study, "Optuna study, where the file has several")->check(not_empty());
   verb->add_option("--pruned", options->pruned, "Pruned trials: infeasible, skip, last [infeasible]");
   repeatable(verb->add_option("--round", options->rounded, "NAME=STEP: round a continuous parameter"));
   verb->add_option("--duplicates", options->duplicates, "Contradictions: error, first, last, best, keep [error]");

@@ -264,9 +264,11 @@ void add_optimum(CLI::App& app, Session& session) {
       "one of them all.\n"
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"
       "Example: hindsight optimum --workloads prime9 --objective edp --top 5\n"
-      "Example: hindsight optimum --workloads m6 --pareto latency,energy --max area_mm2=27\n"
+      "Example: hindsight optimum --workloads m6 --pareto latency,energy \\\n"
+      "           --max area_mm2=27\n"
       "Example: hindsight optimum --all --workloads prime9 --out edge.landscape\n"
-      "Example: hindsight optimum --all --workloads prime9 --space fine.yaml --device cuda");
+      "Example: hindsight optimum --all --workloads prime9 --space fine.yaml \\\n"
+      "           --device cuda");
   verb->callback([options, &session, objective, aggregate, top, out] {
     options->objective_given = objective->count() > 0;
     options->aggregate_given = aggregate->count() > 0;

@@ -6,6 +6,7 @@
 #include "csv_roles.h"
 #include "dry_run.h"
 #include "file_roles.h"
+#include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/patience.h"
@@ -44,6 +45,7 @@ int show(const SpaceOptions& options) {
 
 int check(const SpaceOptions& options) {
   const space::DesignSpace space = space::load_space(options.space);
+  if (!space.technology().empty()) (void)accel::load_technology("", space);
   const space::SpaceCheck found = space::check_space(space);
   print(options.json ? report::check_json(space, found) : report::check_text(space, found, output_columns()));
   return 0;

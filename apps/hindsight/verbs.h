@@ -33,6 +33,11 @@ inline constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34U;
   return CLI::Range(low, high).description("");
 }
 
+/// Refuses an empty text, which would be the default: what `--workload "$NET"` is where NET is not set.
+[[nodiscard]] inline CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? "the text is empty. Is a variable not set?" : ""; }, ""};
+}
+
 /// An option that may be given several times, one value each.
 inline CLI::Option* repeatable(CLI::Option* option) {
   return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

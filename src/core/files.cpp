@@ -133,9 +133,12 @@ fs::path find_data_file(const std::string& name, const std::string& folder, cons
                 fmt::format("{}: no such file.{}", shown_file(name), shipped ? nearest : did_you_mean(stem, known)));
   }
   if (known.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("unknown {} '{}': no folder {} with data was found (searched: {}). Set HINDSIGHT_DATA_DIR?",
-                            what, printable(name), folder, join(as_texts(data_roots()), ", ")));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("unknown {} '{}': no folder {} with data was found (searched: {}). Set HINDSIGHT_DATA_DIR to a "
+                    "folder that has one, as Hindsight's sources do",
+                    what, printable(name), folder,
+                    data_roots().empty() ? "the program's own" : join(as_texts(data_roots()), ", ")));
   }
   fail_unknown_name(what, name, known);
 }

@@ -135,6 +135,11 @@ std::string shell_quoted(std::string_view word) {
   return quoted + "'";
 }
 
+std::string pasted_path(std::string_view path) {
+  constexpr std::size_t kWidth = 100;  // [chosen] leaves a message room for the problem, and the path once more
+  return printable(path, kWidth) == path ? shell_quoted(path) : "FILE";
+}
+
 std::vector<std::string> command_words(std::string_view command, std::string_view option) {
   return Words(command, option).take();
 }

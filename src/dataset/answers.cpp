@@ -192,8 +192,9 @@ class AnswerReader {
       return design;
     }
     fail(row, *columns_.design,
-         fmt::format("'{}' is not the design of this row's parameters, which is {}", printable(id),
-                     space::short_id(space_, design)));
+         fmt::format(
+             "'{}' is not the design of this row's parameters, which is {}. Correct them, or leave the cell empty",
+             printable(id), space::short_id(space_, design)));
   }
 
   [[nodiscard]] space::Design design_of_id(std::size_t row, const std::string& id) const {

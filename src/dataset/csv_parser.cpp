@@ -219,14 +219,13 @@ const char* CsvParser::separator_name() const {
 }
 
 void CsvParser::check_header(const std::vector<std::string>& cells, std::size_t line) const {
-  if (cells.size() == 1 && separator_ == ',') {
-    for (const char separator : {';', '\t', '|'}) {
-      if (cells.front().find(separator) != std::string::npos) {
-        fail(line, 1,
-             fmt::format("one column, '{}' (its columns seem to be separated by something else). Write commas",
-                         printable(cells.front())));
-      }
-    }
+  std::string others = ",;\t|";
+  std::erase(others, separator_);
+  if (cells.size() == 1 && cells.front().find_first_of(others) != std::string::npos) {
+    // Other separators than commas are those that somebody named.
+    fail(line, 1,
+         fmt::format("one column, '{}' (its columns seem to be separated by something else). {}",
+                     printable(cells.front()), separator_ == ',' ? "Write commas" : "Name another --format, or none?"));
   }
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < cells.size(); ++i) {

@@ -153,8 +153,11 @@ GemmColumns parse_gemm_columns(const std::string& text) {
   for (const std::string& item : split(text, ',')) {
     const std::vector<std::string> pair = split(item, '=');
     if (pair.size() != 2 || pair[1].empty() || std::find(roles.begin(), roles.end(), pair[0]) == roles.end()) {
+      const bool known = std::find(roles.begin(), roles.end(), pair[0]) != roles.end();
       throw Error(ErrorKind::usage,
-                  fmt::format("'{}' is no ROLE=COLUMN.{}", printable(item), did_you_mean(pair.front(), roles)));
+                  fmt::format("'{}' is no ROLE=COLUMN.{}", printable(item),
+                              known ? fmt::format(" Write {}=COLUMN, COLUMN as the file's first line has it", pair[0])
+                                    : did_you_mean(pair.front(), roles)));
     }
     const auto& [role, name] = std::pair(pair[0], pair[1]);
     if (role == "m") columns.m = name;

@@ -175,7 +175,8 @@ std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric)
   }
   if (others == 0 || (numbers == 0 && commas < others)) return "";
   const CsvTable::Place place = table.place[first][column];
-  const std::string where = table.row_word.empty() ? fmt::format(":{}:{}", place.line, place.column)
+  const std::string in_line = place.column > 0 ? fmt::format(":{}", place.column) : "";
+  const std::string where = table.row_word.empty() ? fmt::format(":{}{}", place.line, in_line)
                                                    : fmt::format(": {} {}", table.row_word, place.line);
   const std::string example = fmt::format("{}{}: column '{}': '{}'", printable(table.file.string(), 400), where,
                                           printable(table.header[column]), printable(table.rows[first][column]));

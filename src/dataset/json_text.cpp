@@ -84,7 +84,10 @@ Value parse_as(std::string_view text, const std::filesystem::path& file, std::st
     // The byte that was read last is its first; behind the end there is none.
     const std::string_view rest = text.substr(std::min(std::max<std::size_t>(error.byte, 1) - 1, text.size()));
     const bool ends = rest.find_first_not_of(" \t\r\n") == std::string_view::npos;
-    throw error_at(error.byte, ends ? "the JSON ends too early. Was the file cut off?" : "no JSON from here on");
+    // An import that goes by the content calls no such text JSON: somebody named the format.
+    const char* problem = error.byte <= 1 && first_line == 1 ? "no JSON from here on. Name another --format, or none?"
+                                                             : "no JSON from here on";
+    throw error_at(error.byte, ends ? "the JSON ends too early. Was the file cut off?" : problem);
   } catch (const typename Value::exception& error) {
     throw error_at(1, printable(error.what(), 200));
   }

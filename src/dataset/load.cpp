@@ -14,6 +14,7 @@
 #include "dataset/repeats.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/stored_space.h"
@@ -196,7 +197,10 @@ class Loader {
     constexpr std::size_t kAllRuns = 1'000'000'000;  // [chosen] more than a log holds
     for (const log::RunInfo& run : log::recent_runs(log_, kAllRuns)) known.insert(run.run_id);
     for (const std::int64_t run : selection_.runs) {
-      if (!known.contains(run)) refuse(fmt::format("has no run {}. `hindsight log show` lists the runs.", run));
+      if (!known.contains(run)) {
+        refuse(fmt::format("has no run {}. `hindsight log show {} --runs {}` lists the runs.", run,
+                           pasted_path(log_.path().string()), std::max<std::size_t>(known.size(), 1)));
+      }
       runs_.insert(run);
     }
   }

@@ -13,6 +13,7 @@
 #include "dataset/optuna_attributes.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/optuna_file.h"
@@ -51,9 +52,10 @@ class Choices {
       if (found != index_[i].end()) choices.push_back(found->second);
     }
     if (choices.size() == parameters_.size() && pieces.size() == parameters_.size()) return choices;
-    throw Error(ErrorKind::incompatible,
-                fmt::format("{}: damaged log: {} is no design of its space. Run `hindsight log verify`.",
-                            printable(file.string(), 200), printable(text_id)));
+    throw Error(
+        ErrorKind::incompatible,
+        fmt::format("{}: damaged log: {} is no design of its space. `hindsight log verify {}` lists what is wrong.",
+                    printable(file.string(), 120), printable(text_id), pasted_path(file.string())));
   }
 
  private:
@@ -187,9 +189,9 @@ OptunaExport export_optuna(const log::Log& log, const log::EvaluationFilter& fil
   }
   if (result.failed == result.trials) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: no selected row is feasible and has {} (a study needs values). `hindsight log stats` "
-                            "says what it holds; --metric names another.",
-                            shown, printable(metric)));
+                fmt::format("{}: no selected row is feasible and has {} (a study needs values). `hindsight log stats "
+                            "{}` says what it holds; --metric names another.",
+                            shown, printable(metric), pasted_path(log.path().string())));
   }
   result.studies = studies.size();
   out.publish();

@@ -113,8 +113,9 @@ PrunedTrials parse_pruned_trials(const std::string& name) { return parse_enum("-
 ImportSource read_import(const std::filesystem::path& file, const ReadOptions& options) {
   if (is_database(file)) {
     if (options.format && *options.format != ImportFormat::optuna) {
-      throw Error(ErrorKind::usage, fmt::format("{}: is a SQLite database, which only --format optuna reads.",
-                                                printable(file.string(), 400)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: is a SQLite database, which only --format optuna reads. Leave --format out",
+                              printable(file.string(), 400)));
     }
     return read_optuna_database(file, options);
   }

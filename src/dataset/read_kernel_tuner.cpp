@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <unordered_set>
+#include <vector>
 
 #include "dataset/import_readers.h"
 #include "dataset/trial_table.h"
@@ -89,6 +91,7 @@ ImportSource read_cache(const Json& document, const std::filesystem::path& file,
   TrialTable rows(file, "configuration");
   std::size_t number = 0;
   bool any_objective = false;
+  std::set<std::string> metrics;  // that some configuration has
   const Json& cache = value_of(document, "cache");
   for (const auto& [key, entry] : cache.items()) {
     ++number;
@@ -107,15 +110,19 @@ ImportSource read_cache(const Json& document, const std::filesystem::path& file,
       const auto metric_value = number_of(number_json);
       const bool parameter = parameters.contains(metric);
       const bool bookkeeping = std::find(kBookkeeping.begin(), kBookkeeping.end(), metric) != kBookkeeping.end();
-      if (outcome.feasible && !parameter && !bookkeeping && metric_value && number_json.is_number()) {
+      if (parameter || bookkeeping || !metric_value || !number_json.is_number()) continue;
+      metrics.insert(metric);
+      if (outcome.feasible) {
         outcome.metrics.emplace_back(snake_case(metric), *metric_value);
       }
     }
     rows.add(number, cells, std::move(outcome));
   }
   if (number > 0 && !any_objective) {
-    throw Error(ErrorKind::usage, fmt::format("{}: no configuration has '{}'. Name what was tuned for by --objective",
-                                              printable(file.string(), 400), printable(objective)));
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no configuration has '{}'. Name what was tuned for by --objective.{}",
+                            printable(file.string(), 150), printable(objective),
+                            did_you_mean(objective, std::vector(metrics.begin(), metrics.end()))));
   }
   return rows.take("Kernel Tuner cache", "kernel tuner import", snake_case(objective));
 }

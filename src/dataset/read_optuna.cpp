@@ -105,7 +105,7 @@ class OptunaReader {
       }
       if (!own.empty()) parameters.insert(own);
     }
-    if (studies_.studies.empty()) fail("holds no study.");
+    if (studies_.studies.empty()) fail("holds no study. Name the file of one?");
     if (chosen.empty())
       fail(fmt::format("has no study '{}'.{}", printable(options_.study), did_you_mean(options_.study, names)));
     if (parameters.size() > 1) {

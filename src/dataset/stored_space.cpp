@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 
@@ -75,8 +76,8 @@ space::DesignSpace stored_space(const log::Log& log, const std::optional<std::st
     throw Error(
         ErrorKind::incompatible,
         fmt::format("{}: the definition of design space '{}' does not have the hash it is stored with (the log is "
-                    "damaged). Run `hindsight log verify`",
-                    printable(log.path().string(), 200), chosen.name));
+                    "damaged). `hindsight log verify {}` lists what is wrong",
+                    printable(log.path().string(), 150), chosen.name, pasted_path(log.path().string())));
   }
   return space;
 }

@@ -6,6 +6,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/log/address.h"
 #include "log/draft_file.h"
 #include "log/impl.h"
@@ -54,8 +55,8 @@ void require_new(const fs::path& output) {
                 fmt::format("{}: is there already, and a backup is a new file. Name another.", shown(output)));
   }
   if (const fs::path folder = fs::absolute(output).parent_path(); !fs::is_directory(folder, error)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p '{}'.", shown(output),
-                                              shown(folder), shown(folder)));
+    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(output),
+                                              shown(folder), shell_quoted(shown(folder))));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/durability.h"
@@ -81,8 +82,8 @@ bool check_path(const fs::path& file, OpenMode mode) {
     }
     const fs::path folder = folder_of(file);
     if (!fs::is_directory(folder, error)) {
-      throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p '{}'.", shown(file),
-                                                shown(folder), shown(folder)));
+      throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(file),
+                                                shown(folder), shell_quoted(shown(folder))));
     }
     return false;
   }
@@ -325,6 +326,15 @@ std::string shown(const fs::path& file) {
   return printable(without_passwords(file.string()), kWidth);
 }
 
+std::string log_command(std::string_view verb, const fs::path& file) {
+  return fmt::format("`hindsight log {} {}`", verb, pasted_path(without_passwords(file.string())));
+}
+
+std::string rescue_remedy(const fs::path& file) {
+  return fmt::format("Restore it from a copy, or rescue its rows: `hindsight log repair {} --out NEW.sqlite`.",
+                     pasted_path(file.string()));
+}
+
 const char* network_file_system_name(long file_system_type) {
   // [spec: linux-statfs] statfs(2), linux/magic.h, and the kernel modules of Lustre, GPFS and BeeGFS.
   switch (static_cast<unsigned long>(file_system_type) & 0xffffffffUL) {
@@ -403,8 +413,8 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
                          name, doing, reason));
       }
       fail(ErrorKind::failure, fmt::format("{}: the disk failed while {}{} (committed batches are kept). Check the "
-                                           "disk, then `hindsight log verify`.",
-                                           name, doing, reason));
+                                           "disk, then {}.",
+                                           name, doing, reason, log_command("verify", file)));
       break;
     case SQLITE_READONLY:
       fail(ErrorKind::failure, fmt::format("{}: the file, its folder or its disk is read-only while {}. Change the "
@@ -424,9 +434,8 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
            fmt::format("{}: not a Hindsight log (not a SQLite file). Name another file; this one is unchanged.", name));
       break;
     case SQLITE_CORRUPT:
-      fail(ErrorKind::incompatible, fmt::format("{}: damaged log ({} while {}). Restore it from a copy, or rescue its "
-                                                "rows: `hindsight log repair {} --out NEW`.",
-                                                name, error.what(), doing, name));
+      fail(ErrorKind::incompatible,
+           fmt::format("{}: damaged log ({} while {}). {}", name, error.what(), doing, rescue_remedy(file)));
       break;
     case SQLITE_INTERRUPT:
       throw Error(ErrorKind::interrupted, fmt::format("{}: interrupted while {}.", name, doing));

@@ -23,6 +23,11 @@ namespace hindsight::log {
 /// A path as it may stand in a message.
 [[nodiscard]] std::string shown(const std::filesystem::path& file);
 
+/// What a damaged log is told to do: "Restore it from a copy, or rescue its rows: `hindsight log repair ...`."
+[[nodiscard]] std::string rescue_remedy(const std::filesystem::path& file);
+/// "`hindsight log VERB FILE`", to be pasted.
+[[nodiscard]] std::string log_command(std::string_view verb, const std::filesystem::path& file);
+
 /// The operating system's reason for the last failure on this connection (may be null), as an errno; 0 = not known.
 /// SQLite does not tell it for a failed commit: then the thread's errno serves, if it is one of a full or broken disk.
 [[nodiscard]] int system_error_of(sqlite3* handle, int thread_errno);

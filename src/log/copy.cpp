@@ -87,9 +87,9 @@ std::int64_t LogCopy::mapped(const Numbers& numbers, std::int64_t id, const char
   const auto found = numbers.find(id);
   if (found != numbers.end()) return found->second;
   throw Error(ErrorKind::incompatible,
-              fmt::format("{}: damaged log: a row names row {} of {}, which is not there. `hindsight log verify` lists "
-                          "what is wrong; nothing was written.",
-                          shown(source_.path()), id, table));
+              fmt::format("{}: damaged log: a row names row {} of {}, which is not there. {} lists what is "
+                          "wrong; nothing was written.",
+                          shown(source_.path()), id, table, log_command("verify", source_.path())));
 }
 
 void LogCopy::copy_spaces() {

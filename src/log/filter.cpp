@@ -68,8 +68,8 @@ std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
   if (filter.run_id) {
     std::unordered_set<std::int64_t> known;
     if (!log.has_row("runs", "run_id", *filter.run_id, known)) {
-      throw Error(ErrorKind::usage, fmt::format("{}: has no run {}. `hindsight log show` lists the runs.",
-                                                shown(log.path), *filter.run_id));
+      throw Error(ErrorKind::usage, fmt::format("{}: has no run {}. {} lists the runs.", shown(log.path),
+                                                *filter.run_id, log_command("show", log.path)));
     }
     sql += fmt::format(" AND e.run_id = {}", *filter.run_id);
   }

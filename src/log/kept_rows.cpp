@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
@@ -69,7 +70,7 @@ void keep_rows_and_throw(Log::Impl& log, const ServerError& error, std::int64_t 
       fmt::format("{}: the server is gone, and {} it did not confirm {} in {}. `hindsight log copy {} ADDRESS` brings "
                   "them to it, and running this again adds the rest",
                   shown(log.path), counted(kept, "evaluation") + " that", kept == 1 ? "is" : "are", shown(file),
-                  shown(file)));
+                  pasted_path(file.string())));
 }
 
 }  // namespace hindsight::log

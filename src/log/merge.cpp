@@ -66,8 +66,8 @@ class WithoutForeignKeys {
   const int code = error.getErrorCode() & 0xff;
   if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) {
     throw Error(ErrorKind::incompatible,
-                fmt::format("{}: damaged log: {}. `hindsight log verify` lists what is wrong; nothing was written.",
-                            shown(given), error.what()));
+                fmt::format("{}: damaged log: {}. {} lists what is wrong; nothing was written.", shown(given),
+                            error.what(), log_command("verify", given)));
   }
   const bool of_input = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
   throw_translated(error, system_error_of(handle, errno), of_input ? given : output, "merging");

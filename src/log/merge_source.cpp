@@ -56,9 +56,8 @@ void require_sound_references(SQLite::Database& database, const std::filesystem:
   SQLite::Statement broken(database, "PRAGMA main.foreign_key_check");
   if (broken.executeStep()) {
     throw Error(ErrorKind::incompatible,
-                fmt::format("{}: damaged log: a row of {} names a row of {} that does not exist. `hindsight log "
-                            "verify` lists what is wrong; restore it from a copy.",
-                            shown(file), broken.getColumn(0).getString(), broken.getColumn(2).getString()));
+                fmt::format("{}: damaged log: a row of {} names a row of {} that does not exist. {}", shown(file),
+                            broken.getColumn(0).getString(), broken.getColumn(2).getString(), rescue_remedy(file)));
   }
 }
 

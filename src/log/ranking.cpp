@@ -261,6 +261,11 @@ std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& wo
                                               "energy_j.",
                                               metrics.size()));
   }
+  for (const std::string& metric : metrics) {
+    if (std::count(metrics.begin(), metrics.end(), metric) == 1) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("a Pareto front names {} twice. Leave one of them out.", printable(metric)));
+  }
   Log::Impl& impl = log.impl();
   return impl.guarded("computing a Pareto front", [&] {
     const ReadTransaction snapshot(impl.database);

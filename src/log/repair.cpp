@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "log/draft_file.h"
@@ -44,8 +47,8 @@ void require_files(const fs::path& damaged, const fs::path& output) {
                 fmt::format("{}: is there already, and a repaired log is a new file. Name another.", shown(output)));
   }
   if (const fs::path folder = fs::absolute(output).parent_path(); !fs::is_directory(folder, error)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p '{}'.", shown(output),
-                                              shown(folder), shown(folder)));
+    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(output),
+                                              shown(folder), shell_quoted(shown(folder))));
   }
 }
 
@@ -195,7 +198,10 @@ void require_log(const fs::path& damaged) {
                             "another file.",
                             shown(damaged), file.application_id()));
   }
-  if (*file.schema_version() > static_cast<std::uint32_t>(kSchemaVersion)) {
+  // SQLite keeps the version as a signed number; one below 0 is damage, as 0 is.
+  constexpr std::uint32_t kNewestPossible = std::numeric_limits<std::int32_t>::max();
+  if (*file.schema_version() > static_cast<std::uint32_t>(kSchemaVersion) &&
+      *file.schema_version() <= kNewestPossible) {
     throw Error(ErrorKind::incompatible,
                 fmt::format("{}: schema version {}, and this is Hindsight {}, which knows versions up to {}. Repair it "
                             "with the version that wrote it.",
@@ -207,10 +213,11 @@ void require_rows(const RepairResult& result, const fs::path& damaged) {
   for (const RepairedTable& table : result.tables) {
     if (table.recovered > 0) return;
   }
-  throw Error(ErrorKind::incompatible,
-              fmt::format("{}: no row of a log is readable ({} pages were looked at); nothing was written. Restore it "
-                          "from a copy.",
-                          shown(damaged), result.pages));
+  throw Error(
+      ErrorKind::incompatible,
+      fmt::format("{}: no row of a log is readable ({} looked at); nothing was written. Is it a log? Restore it "
+                  "from a copy.",
+                  shown(damaged), counted(result.pages, "page")));
 }
 
 /// The last word is that of `log verify`.

@@ -49,9 +49,9 @@ const std::string& RowNames::named(const Names& names, const char* table, std::i
   const auto found = names.find(id);
   if (found != names.end()) return found->second;
   throw Error(ErrorKind::incompatible,
-              fmt::format("{}: damaged log: an evaluation names row {} of {}, which is not there. `hindsight log "
-                          "verify` lists what is wrong.",
-                          shown(file_), id, table));
+              fmt::format("{}: damaged log: an evaluation names row {} of {}, which is not there. {} lists what is "
+                          "wrong.",
+                          shown(file_), id, table, log_command("verify", file_)));
 }
 
 }  // namespace hindsight::log

@@ -2,9 +2,11 @@
 #include "log/salvage.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/log/log.h"
 
 namespace hindsight::log {
 namespace {
@@ -42,6 +44,13 @@ const RecordShape* shape_named(const std::string& name) {
   return found == shapes.end() ? nullptr : &*found;
 }
 
+/// The version of the schema by which rows are read: the file's, or the newest where that cannot be, which is damage.
+int version_of_shapes(const PageFile& file) {
+  const std::uint32_t stated = file.schema_version().value_or(0);
+  return stated >= 1 && stated <= static_cast<std::uint32_t>(kSchemaVersion) ? static_cast<int>(stated)
+                                                                             : kSchemaVersion;
+}
+
 /// An evaluation of versions 1 and 2 as one of version 3.
 std::vector<StoredValue> with_repeat(const std::vector<StoredValue>& record) {
   std::vector<StoredValue> longer;
@@ -77,7 +86,7 @@ void Salvage::walk_roots() {
   SalvagedTable list;
   const RecordShape* list_shape = &kListOfTables;
   schema_whole_ = walk(1, list_shape, 0, list) && list.lost_pages == 0;
-  without_repeats_ = file_.schema_version().value_or(3) < 3;
+  without_repeats_ = version_of_shapes(file_) < 3;
   for (const Piece& piece : list.pieces) {
     if (piece.gap) continue;
     for (const PageCell& cell : file_.read(piece.page).cells) {
@@ -101,7 +110,7 @@ void Salvage::walk_roots() {
   for (const RecordShape& shape : record_shapes()) {
     if (!shape.is_table || shape.name == kEvaluationsWithoutRepeats) continue;
     // Version 2 brought the tables of GPUs.
-    if (schema_whole_ && file_.schema_version().value_or(3) < 2 && shape.name.starts_with("gpu_")) {
+    if (schema_whole_ && version_of_shapes(file_) < 2 && shape.name.starts_with("gpu_")) {
       tables_[shape.name].root_known = true;
     }
     if (!tables_[shape.name].root_known) schema_whole_ = false;

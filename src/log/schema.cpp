@@ -138,9 +138,8 @@ void require_log_or_blank(SQLite::Database& database, const std::filesystem::pat
                     newest_version));
   }
   if (identity.schema_version < 1) {
-    throw Error(ErrorKind::incompatible,
-                fmt::format("{}: damaged log: schema version {} does not exist. Restore it from a copy.", shown(file),
-                            identity.schema_version));
+    throw Error(ErrorKind::incompatible, fmt::format("{}: damaged log: schema version {} does not exist. {}",
+                                                     shown(file), identity.schema_version, rescue_remedy(file)));
   }
 }
 
@@ -173,8 +172,8 @@ void migrate(SQLite::Database& database, const std::filesystem::path& file, std:
     if (broken.executeStep()) {
       throw Error(ErrorKind::incompatible,
                   fmt::format("{}: the migration from schema version {} to {} found a broken reference in table {}; "
-                              "nothing was changed. Run `hindsight log verify`.",
-                              shown(file), from, newest, broken.getColumn(0).getString()));
+                              "nothing was changed. {}",
+                              shown(file), from, newest, broken.getColumn(0).getString(), rescue_remedy(file)));
     }
     database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest));
     transaction.commit();
@@ -201,7 +200,7 @@ void require_expected_columns(SQLite::Database& database, const std::filesystem:
   for (const std::string& name : expected_tables_and_columns(version)) {
     if (!present.contains(name)) {
       throw Error(ErrorKind::incompatible,
-                  fmt::format("{}: damaged log: '{}' is missing. Restore it from a copy.", shown(file), name));
+                  fmt::format("{}: damaged log: '{}' is missing. {}", shown(file), name, rescue_remedy(file)));
     }
   }
   sound.insert(std::move(schema));

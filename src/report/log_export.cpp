@@ -55,8 +55,8 @@ void stop_when_interrupted(const log::Log& log) {
 
 void require_rows(const log::Log& log, std::size_t rows) {
   if (rows > 0) return;
-  throw Error(ErrorKind::usage, fmt::format("{}: no row is selected. `hindsight log show` says what it holds.",
-                                            printable(log.path().string(), 200)));
+  throw Error(ErrorKind::usage, fmt::format("{}: no row is selected. `hindsight log show {}` says what it holds.",
+                                            printable(log.path().string(), 200), pasted_path(log.path().string())));
 }
 
 Survey survey(const log::Log& log, const log::EvaluationFilter& filter) {

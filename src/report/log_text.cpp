@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
@@ -207,12 +209,17 @@ std::string verification_text(const log::Log& log, const log::Verification& veri
   const std::string file = printable(log.path().string(), 400);
   if (verification.sound()) return wrapped("", file + ": sound", columns, 2);
   std::string out;
+  std::map<std::string, std::size_t> times;
+  for (const std::string& problem : verification.problems) ++times[problem];
   for (const std::string& problem : verification.problems) {
-    out += wrapped("", fmt::format("{}: {}", file, problem), columns, 2);
+    const std::size_t of_it = std::exchange(times[problem], 0);  // said once, where it is first
+    if (of_it == 0) continue;
+    out += wrapped("", fmt::format("{}: {}{}", file, problem, of_it > 1 ? fmt::format(" ({} times)", of_it) : ""),
+                   columns, 2);
   }
   return out + wrapped("",
                        fmt::format("Keep the file, and recover what is whole: hindsight log repair {} --out NEW.sqlite",
-                                   file),
+                                   pasted_path(log.path().string())),
                        columns, 2);
 }
 

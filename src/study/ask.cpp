@@ -223,29 +223,48 @@ void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& a
   log.add_proposals(run, space_id, std::nullopt, rows);
 }
 
+/// The only evaluator with rows that can be asked; the built-in model where no other has rows; "" where none has.
+std::string evaluator_that_answers(const log::Log& log) {
+  std::set<std::string> asked;
+  std::string built_in;
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
+    if (one.evaluations == 0) continue;
+    if (one.name.starts_with(accel::kModelName)) {
+      built_in = one.name;
+    } else {
+      asked.insert(one.name);
+    }
+  }
+  if (asked.size() > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: rows of several evaluators ({}). Choose one with --evaluator",
+                            printable(log.path().string(), 200), join(std::vector(asked.begin(), asked.end()), ", ")));
+  }
+  return asked.empty() ? built_in : *asked.begin();
+}
+
 }  // namespace
 
 log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode) {
   if (!log.empty() && !log::is_server_address(log) && !log::is_log_there(log)) {
     constexpr std::size_t kShownPath = 120;  // [chosen] a path that is cut would be another in the command
     const std::string name = printable(log.string(), kShownPath);
-    const std::string offered = name == log.string() ? shell_quoted(name) : "FILE";
     throw Error(ErrorKind::usage,
                 fmt::format("{}: no such log. Check the path, or begin one with `hindsight ask --space "
                             "SPACE --application NAME --objective METRIC --log {}`",
-                            name, offered));
+                            name, pasted_path(log.string())));
   }
   return log::Log::open(log, mode);
 }
 
 std::string answering_evaluator(const log::Log& log, const std::string& wanted) {
-  std::string name = evaluator_of_rows(log, wanted);
+  std::string name = wanted.empty() ? evaluator_that_answers(log) : wanted;
   if (name.empty()) name = kSimulator;
   if (name.starts_with(accel::kModelName)) {
     throw Error(ErrorKind::usage,
                 fmt::format("'{}' is the built-in model, which answers by itself (hindsight campaign). Name your own "
-                            "simulator with --evaluator",
-                            printable(name)));
+                            "simulator, as you call it: --evaluator {}",
+                            printable(name), kSimulator));
   }
   return name;
 }

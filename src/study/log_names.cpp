@@ -16,6 +16,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/objective.h"
@@ -174,7 +175,10 @@ log::LoggedDesign design_of_id(const log::Log& log, const std::string& id) {
   }
   const std::vector<log::LoggedDesign> found = log::designs_by_hash(log, digits);
   const std::string shown = printable(log.path().string(), 200);
-  if (found.empty()) throw Error(ErrorKind::usage, fmt::format("{}: no design begins with '{}'", shown, digits));
+  if (found.empty())
+    throw Error(ErrorKind::usage, fmt::format("{}: no design begins with '{}'. `hindsight log show "
+                                              "{}` shows the best ones' ids",
+                                              shown, digits, pasted_path(log.path().string())));
   // Spaces that have the same parameters share designs: the newest of them stands for all.
   std::vector<std::string> ids;
   for (const log::LoggedDesign& one : found) {
@@ -198,7 +202,11 @@ std::string known_name(const std::string& word, const std::vector<std::string>& 
 
 std::string known_objective(const std::string& text, const std::vector<std::string>& known) {
   if (dataset::metric_of_short_name(text)) return text;  // the objective knows it, and keeps the word
-  if (const std::string whole = known_name(text, known); whole != text && !text.empty()) return whole;
+  const std::string_view bare = trimmed(text);
+  constexpr std::string_view kOperators = "*/^";  // at an end, what follows or comes before is missing
+  const bool unfinished = !bare.empty() && (kOperators.find(bare.front()) != std::string_view::npos ||
+                                            kOperators.find(bare.back()) != std::string_view::npos);
+  if (const std::string whole = known_name(text, known); whole != text && !text.empty() && !unfinished) return whole;
   std::string result, word;
   const auto take_word = [&] {
     if (!word.empty()) result += dataset::metric_of_short_name(word) ? word : known_name(word, known);

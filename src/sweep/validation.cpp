@@ -64,9 +64,9 @@ void validate_objective(const SweepOptions& options) {
 /// What compares designs needs all of their rows.
 void validate_networks_per_design(const SweepOptions& options) {
   if (options.networks_per_design > options.networks.size()) {
-    throw Error(ErrorKind::usage, fmt::format("--networks-per-design {}: there are {} to choose from. Give at most {}?",
-                                              options.networks_per_design, counted(options.networks.size(), "network"),
-                                              options.networks.size()));
+    throw Error(ErrorKind::usage, fmt::format("--networks-per-design {}: there {} {} to choose from. Give at most {}?",
+                                              options.networks_per_design, options.networks.size() == 1 ? "is" : "are",
+                                              counted(options.networks.size(), "network"), options.networks.size()));
   }
   if (options.networks_per_design == 0 || (options.search.empty() && !options.keep)) return;
   throw Error(ErrorKind::usage, fmt::format("--networks-per-design and {} exclude each other: both need every "
@@ -79,8 +79,10 @@ void validate_networks_per_design(const SweepOptions& options) {
 void validate(const SweepOptions& options) {
   if (options.networks.empty()) throw Error(ErrorKind::usage, "a sweep needs at least one workload");
   if (options.samples == 0 && !is_grid(options)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--samples must be at least 1 for the sampler '{}'", sampler_name(options)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--samples is missing: the sampler '{}' draws as many designs. Give it, e.g. --samples 1000",
+                    sampler_name(options)));
   }
   std::set<std::string> names;
   for (const workload::Network& network : options.networks) {

@@ -347,8 +347,8 @@ TEST_F(LogImport, KernelTunersCacheIsReadClosedUnclosedAndCutOff) {
   EXPECT_EQ(imported(write("c.json.zip", zipped("c.json", std::string(kCache) + "}}"))).at("rows"), 4);
   EXPECT_EQ(content(log()), hash);
   std::filesystem::remove(log());
-  expect_refused(write("c.json", std::string(kCache) + "}}"), "no configuration has 'energy'",
-                 {"--objective", "energy"});
+  expect_refused(write("c.json", std::string(kCache) + "}}"),
+                 "no configuration has 'energy'. Name what was tuned for by --objective. ", {"--objective", "energy"});
   expect_refused(write("e.json", "{\"tune_params_keys\": [\"a\"], \"cache\": {}}"), "has no row to import");
   expect_refused(write("f.json", "{\"tune_params_keys\": [], \"cache\": {}}"), "no names of parameters");
 }

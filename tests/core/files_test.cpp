@@ -263,7 +263,8 @@ TEST_F(DataFiles, AFolderIsSaidToBeOne) {
 TEST_F(DataFiles, WithoutAnyDataTheSearchedFoldersAreNamed) {
   const auto error = error_of([] { (void)find_data_file("x", "configs/none", "design space"); });
   ASSERT_TRUE(error);
-  EXPECT_THAT(error->what(), AllOf(HasSubstr(folder_.path().string()), HasSubstr("Set HINDSIGHT_DATA_DIR?")));
+  EXPECT_THAT(error->what(),
+              AllOf(HasSubstr(folder_.path().string()), HasSubstr("Set HINDSIGHT_DATA_DIR to a folder that has one")));
 }
 
 }  // namespace

@@ -54,6 +54,14 @@ TEST(Shell, WhatOnlyAShellObeysIsRefused) {
   EXPECT_THAT(refusal("a\nb"), HasSubstr("a line end is for a shell"));
 }
 
+TEST(Shell, APastedPathIsWholeOrNone) {
+  EXPECT_EQ(pasted_path("runs/a.sqlite"), "runs/a.sqlite");
+  EXPECT_EQ(pasted_path("my runs/it's.db"), R"('my runs/it'\''s.db')");
+  EXPECT_EQ(pasted_path(std::string(100, 'a')), std::string(100, 'a'));
+  EXPECT_EQ(pasted_path(std::string(101, 'a')), "FILE");
+  EXPECT_EQ(pasted_path("a\nb"), "FILE");
+}
+
 /// What the message says to write is taken, and its shell gets the command as it was.
 TEST(Shell, TheRemedyWorks) {
   for (const std::string command : {"tee x | sim 'a b'", "A=\"1 2\" sim \\' $B"}) {

@@ -172,7 +172,7 @@ TEST_F(ReadImport, StudiesThatDoNotGoTogether) {
   EXPECT_EQ(refusal(renamed), "its studies have different objectives (value and time). Name one study by --study");
   EXPECT_EQ(refusal(kStudy + R"({"op_code": 1, "study_id": 0})"
                              "\n"),
-            "holds no study.");
+            "holds no study. Name the file of one?");
   EXPECT_THAT(outcomes_of(read(kStudy + kStudy + kTrial + parameter(0, 1) + finished(0, "[1]"))),
               ElementsAre("tile=1 ok value=1"))
       << "a study that was there already is not made again";
@@ -568,7 +568,7 @@ TEST_F(ReadImport, GzipFilesThatAreCutOrChanged) {
 
 TEST_F(ReadImport, ADatabaseIsReadByNoOtherFormat) {
   EXPECT_EQ(refusal(std::string("SQLite format 3\0......", 22), {.format = ImportFormat::csv}),
-            "is a SQLite database, which only --format optuna reads.");
+            "is a SQLite database, which only --format optuna reads. Leave --format out");
   EXPECT_EQ(error_of([] { (void)parse_import_format("optun"); }).second,
             "unknown format 'optun'. Did you mean 'optuna'?");
 }

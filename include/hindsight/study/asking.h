@@ -42,7 +42,7 @@ inline constexpr const char* kSimulator = "simulator";
 [[nodiscard]] log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode);
 
 /// Who answers: `wanted`, else the only evaluator with rows, else kSimulator. Error{usage} for the built-in model,
-/// which answers by itself, and where several have rows.
+/// which answers by itself, and where several others have rows.
 [[nodiscard]] std::string answering_evaluator(const log::Log& log, const std::string& wanted);
 
 /// Designs to evaluate on every one of the workloads.

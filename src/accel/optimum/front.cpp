@@ -84,7 +84,7 @@ Front find_front(const Question& question, const std::vector<std::string>& metri
   for (const std::string& name : metrics) {
     chosen.push_back(index_of_name("metric of a front", name, kFrontMetrics));
     if (std::count(chosen.begin(), chosen.end(), chosen.back()) > 1) {
-      throw Error(ErrorKind::usage, fmt::format("a front names {} twice", printable(name)));
+      throw Error(ErrorKind::usage, fmt::format("a front names {} twice. Leave one of them out", printable(name)));
     }
   }
   if (chosen.size() < 2) throw Error(ErrorKind::usage, "a front needs at least two metrics, e.g. latency,energy");
