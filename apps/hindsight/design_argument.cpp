@@ -89,9 +89,10 @@ accel::ReferenceChip reference_chip(const std::string& name) {
     return accel::load_reference_chip(name);
   } catch (const Error& error) {
     if (!space::is_short_id(name)) throw;
-    std::string problem = error.what();
-    while (problem.ends_with('.')) problem.pop_back();
-    throw Error(error.kind(), problem + ". A short id needs the log of its design, which must be there: --log FILE");
+    const std::string problem = error.what();  // may end in a list that goes on: "b, ..."
+    throw Error(error.kind(),
+                fmt::format("{}{} A short id needs the log of its design, which must be there: --log FILE", problem,
+                            problem.ends_with('.') ? "" : "."));
   }
 }
 

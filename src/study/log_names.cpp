@@ -189,7 +189,11 @@ std::string known_name(const std::string& word, const std::vector<std::string>& 
 
 std::string known_objective(const std::string& text, const std::vector<std::string>& known) {
   if (dataset::metric_of_short_name(text)) return text;  // the objective knows it, and keeps the word
-  if (const std::string whole = known_name(text, known); whole != text && !text.empty()) return whole;
+  constexpr std::string_view kOperators = "*/^";         // of a product that lacks a factor, which is no name
+  const std::string_view bare = trimmed(text);
+  const bool is_cut = !bare.empty() && (kOperators.find(bare.front()) != std::string_view::npos ||
+                                        kOperators.find(bare.back()) != std::string_view::npos);
+  if (const std::string whole = known_name(text, known); whole != text && !text.empty() && !is_cut) return whole;
   std::string result, word;
   const auto take_word = [&] {
     if (!word.empty()) result += dataset::metric_of_short_name(word) ? word : known_name(word, known);
