@@ -39,7 +39,7 @@ accel::AcceleratorConfig proposed_configuration(const space::DesignSpace& space,
   try {
     return configuration_of(space, text_id);
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: proposal {}: {}", printable(file, 100), number, error.what()));
+    throw Error(error.kind(), fmt::format("{}: proposal {}: {}", printable(file, 150), number, error.what()));
   }
 }
 
