@@ -163,6 +163,12 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
     throw Error(ErrorKind::usage,
                 "check: name one source of designs: --log FILE, --file PROPOSALS.json or --design ID");
   }
+  if (options.proposals != "latest" && (options.log.empty() || !options.design.empty())) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--proposals {}: names a run of a log whose designs are checked, and {} names them here. "
+                            "Leave one of the two out",
+                            printable(options.proposals, 100), options.design.empty() ? "--file" : "--design"));
+  }
   std::vector<Candidate> found =
       !options.design.empty() ? from_design(options) : (!options.log.empty() ? from_log(options) : from_file(options));
   for (Candidate& candidate : found) {

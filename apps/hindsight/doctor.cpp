@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -49,9 +50,12 @@ std::string paths_text(const std::vector<std::filesystem::path>& paths) {
   return names.empty() ? "none found" : join(names, ", ");
 }
 
-std::string training_text() {
-  const auto library = surrogate::learner_library();
-  return library ? library->string() : "not built in: LibTorch was not found or not wanted (HINDSIGHT_TORCH)";
+/// `features`: those of the program; its library may have stayed where it was built.
+std::string training_text(const std::vector<std::string>& features) {
+  if (const auto library = surrogate::learner_library()) return library->string();
+  const bool built = std::ranges::any_of(features, [](const std::string& one) { return one.starts_with("libtorch"); });
+  return built ? "built in, but its library is not with this program: install Hindsight whole"
+               : "not built in: LibTorch was not found or not wanted (HINDSIGHT_TORCH)";
 }
 
 std::string measuring_text() {
@@ -73,7 +77,7 @@ int doctor(bool json) {
       {"log schema", fmt::format("{} (SQLite application_id 0x{:08X})", log::kSchemaVersion, log::kApplicationId)},
       {"accelerator model", fmt::format("{} {}, {} with the technologies *-silicon", accel::kModelName,
                                         accel::kModelVersion, accel::kSiliconModelVersion)},
-      {"training", training_text()},
+      {"training", training_text(build.features)},
       {"GPU", measuring_text()},
       {"CPU", proc_value("/proc/cpuinfo", "model name").value_or("unknown")},
       {"cores", fmt::format("{} ({} usable by this process)", std::thread::hardware_concurrency(), resolve_threads(0))},

@@ -128,7 +128,9 @@ void require_quantisable(const GemmOptions& options, Task task) {
   if (task == Task::table) return;
   const std::string problem =
       gpu::quantisation_problem({.dtype = dtype_of(options), .quantisation = quantisation_of(options)});
-  if (!problem.empty()) throw Error(ErrorKind::usage, "hindsight gemm: --quantise: " + problem);
+  if (problem.empty()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("hindsight gemm: --quantise: {}. Add --dtype fp8 or int8, or leave --quantise out", problem));
 }
 
 gpu::Layout layout_of(const GemmOptions& options, std::int64_t batch) {

@@ -84,7 +84,10 @@ int predict(const KernelOptions& options, const char* name, std::string shape, c
 int attention(const KernelOptions& options) {
   const std::int64_t kv_heads = options.kv_heads == 0 ? options.heads : options.kv_heads;
   if (options.heads % kv_heads != 0) {
-    refuse(fmt::format("--heads {} is no multiple of --kv-heads {}", options.heads, kv_heads));
+    std::int64_t divisor = std::min(kv_heads, options.heads);
+    while (options.heads % divisor != 0) --divisor;
+    refuse(fmt::format("--heads {} is no multiple of --kv-heads {}. Take e.g. --kv-heads {}", options.heads, kv_heads,
+                       divisor));
   }
   const std::int64_t keys = options.keys == 0 ? options.queries : options.keys;
   const std::int64_t values = options.value_length == 0 ? options.length : options.value_length;
@@ -111,10 +114,15 @@ int grouped(const KernelOptions& options) {
   gpu::GroupedGemm kernel{.rows = {}, .n = options.n, .k = options.k, .dtype = gpu::parse_dtype(options.dtype)};
   for (const std::string& piece : split(options.rows, ',')) {
     const std::optional<std::int64_t> value = parse_int(piece);
-    if (!value) refuse(fmt::format("--rows '{}': '{}' is no whole number", printable(options.rows), printable(piece)));
+    if (!value) {
+      refuse(fmt::format("--rows '{}': '{}' is no whole number. Write those of each group, e.g. 128,64,64",
+                         printable(options.rows, 150), printable(piece, 100)));
+    }
     kernel.rows.push_back(*value);
   }
-  if (const std::string problem = gpu::grouped_problem(kernel); !problem.empty()) refuse(problem);
+  if (const std::string problem = gpu::grouped_problem(kernel); !problem.empty()) {
+    refuse(fmt::format("--rows, -n and -k: {}", problem));
+  }
   const std::int64_t rows = std::accumulate(kernel.rows.begin(), kernel.rows.end(), std::int64_t{0});
   return predict(
       options, "grouped GEMM",

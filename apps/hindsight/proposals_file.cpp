@@ -33,6 +33,16 @@ Json document_of(const std::string& file) {
   return root;
 }
 
+/// The design of a proposal, whose number counts from 1; errors name file and proposal.
+accel::AcceleratorConfig proposed_configuration(const space::DesignSpace& space, const std::string& text_id,
+                                                const std::string& file, std::size_t number) {
+  try {
+    return configuration_of(space, text_id);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: proposal {}: {}", printable(file, 150), number, error.what()));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> predicted_networks(const nlohmann::ordered_json& prediction) {
@@ -68,7 +78,7 @@ ProposalsFile read_proposals_file(const std::string& file, const std::string& ow
     }
     const std::string name = entry["design"];
     proposals.designs.push_back({.name = name,
-                                 .config = configuration_of(space, name),
+                                 .config = proposed_configuration(space, name, file, proposals.designs.size() + 1),
                                  .networks = entry.contains("predicted") ? predicted_networks(entry["predicted"])
                                                                          : std::vector<std::string>{}});
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "hindsight/sweep/launcher.h"
@@ -29,7 +30,10 @@ void require_rendezvous(const std::string& place) {
                 "--ranks: the ranks need a place to meet. Name a file that all of them see, --rendezvous FILE, or rank "
                 "0's host, --rendezvous tcp://HOST:29500");
   }
-  if (!place.starts_with(kTcpScheme)) return;
+  if (!place.starts_with(kTcpScheme)) {
+    FileRoles().writes("--rendezvous", place).require_usable();
+    return;
+  }
   const std::string_view rest = std::string_view(place).substr(kTcpScheme.size());
   const std::size_t colon = rest.rfind(':');
   const auto port = colon == std::string_view::npos ? std::nullopt : parse_int(rest.substr(colon + 1));

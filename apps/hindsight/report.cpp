@@ -30,6 +30,7 @@ struct ReportOptions {
   std::string gpus = "l4,h100-sxm5";
   std::vector<std::string> compare;
   int width = 1440;  // [chosen] sharp on a screen of twice the density
+  bool width_given = false;
 };
 
 constexpr int kWidestPng = 20000;  // [chosen] a poster
@@ -83,6 +84,9 @@ void require_sense(const ReportOptions& options) {
   if (!is_figure && !(options.figure.empty() && options.panel.empty())) {
     throw Error(ErrorKind::usage, "report: --figure and --panel are of single figures. Add --format svg");
   }
+  if (options.width_given && options.format != "png") {
+    throw Error(ErrorKind::usage, "--width: only a PNG has one. Add --format png, or leave it out");
+  }
   if (options.format == "png") require_png_renderer();
 }
 
@@ -124,13 +128,17 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("--format", options->format, "html, md, json, svg or png [by --out; html]");
   verb->add_option("--figure", options->figure, "Of svg and png: pareto, reasons, roofline, ...");
   verb->add_option("--panel", options->panel, "Of a figure: a workload or a parameter [the first]");
-  verb->add_option("--width", options->width, "Of a PNG, in pixels [1440]")->check(between(100, kWidestPng));
+  const CLI::Option* width =
+      verb->add_option("--width", options->width, "Of a PNG, in pixels [1440]")->check(between(100, kWidestPng));
   verb->add_option("--model", options->model, "File, or shipped model: importance of parameters");
   verb->add_option("--gpu,--gpus", options->gpus, "Roofs beside the design's [l4,h100-sxm5]");
   add_dry_run(*verb, session);
   verb->footer(
       "The log may be one that is being written.\nExample: hindsight report --log study.sqlite --out report.html");
-  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
+  verb->callback([options, width, &session] {
+    options->width_given = width->count() > 0;
+    session.action = [options, &session] { return run(*options, session); };
+  });
 }
 
 }  // namespace hindsight::app

@@ -97,6 +97,7 @@ surrogate::Recipe own_recipe(const TrainOptions& options) {
   remark_unread_keys(recipe, options.quiet);
   recipe = make_recipe(options, std::move(recipe));
   require_read({recipe}, options.settings, options.quiet);
+  if (options.tune) surrogate::require_tunable(recipe);
   return recipe;
 }
 
@@ -131,6 +132,13 @@ void check_settings(const TrainOptions& options) {
 
 /// The rows of all other applications: those held out only validate, and choose nothing.
 dataset::Dataset without_applications(const dataset::Dataset& data, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const dataset::Context& context : data.contexts) known.push_back(context.name);
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw Error(ErrorKind::usage, fmt::format("--hold-out: the data has no workload '{}'.{}", printable(name, 100),
+                                              did_you_mean(name, known)));
+  }
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < data.size(); ++i) {
     const std::string& own = data.contexts[static_cast<std::size_t>(data.context[i])].name;
@@ -450,8 +458,8 @@ int run_from(TrainOptions given, const Session& session) {
   const FileRoles roles = separate_files(given);
   const surrogate::Model base = surrogate::load_model(given.from);
   require_space_of_log(base, given.rows);
-  const bool asked = !given.rows.objective.empty();
-  if (!asked) given.rows.objective = base.parts().objective_text;
+  const bool asked = !given.rows.objective.empty() || given.rows.maximise;
+  if (given.rows.objective.empty()) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
   const std::vector<std::string> known = log::metric_names(
@@ -510,7 +518,7 @@ int run(const TrainOptions& given, const Session& session) {
   }
   const dataset::UnitedRows rows = load_rows(options.rows, selection, provenance, options.quiet);
   const dataset::Dataset& data = rows.data;
-  if (options.resume && !std::filesystem::exists(checkpoint_of(options))) {
+  if (options.resume && !surrogate::by_tables(recipe->method) && !std::filesystem::exists(checkpoint_of(options))) {
     remark(
         fmt::format("--resume: there is no {} (it holds what an interrupted training had done). Training from the "
                     "start",

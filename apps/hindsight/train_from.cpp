@@ -83,7 +83,7 @@ void require_objective(const surrogate::Model& base, const dataset::Objective& o
   if (exponents(own) == exponents(objective)) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("--from: the model predicts {}, not {}. Leave --objective out, or adapt a model of {}",
+      fmt::format("--from: the model predicts {}, not {}. Leave --objective and --maximise out, or adapt a model of {}",
                   printable(base.parts().objective_text), printable(objective.text), printable(objective.text)));
 }
 

@@ -29,14 +29,18 @@ constexpr double kForestVotes = 0.5;
 void require_valid(const W50Options& options) {
   const auto refuse = [](const std::string& problem) { throw Error(ErrorKind::usage, problem); };
   if (!(options.hide_frac >= 0 && options.hide_frac < 1)) {
-    refuse(fmt::format("the share to hide must be in [0, 1), not {}", shortest(options.hide_frac)));
+    refuse(fmt::format("--hide {}: is no share to hide. Name one from 0 to below 1, e.g. 0.5",
+                       shortest(options.hide_frac)));
   }
   if (!options.train_rows && !(options.train_frac > 0 && options.train_frac <= 1)) {
-    refuse(fmt::format("the share to learn from must be in (0, 1], not {}", shortest(options.train_frac)));
+    refuse(
+        fmt::format("--train {}: is no share to learn from. Name one above 0 and at most 1, e.g. 0.1, or a whole "
+                    "number of rows",
+                    shortest(options.train_frac)));
   }
-  if (options.train_rows && *options.train_rows == 0) refuse("at least one row is needed to learn from");
+  if (options.train_rows && *options.train_rows == 0) refuse("--train 0: at least one row is needed to learn from");
   if (options.top.empty() || std::find(options.top.begin(), options.top.end(), 0U) != options.top.end()) {
-    refuse("numbers of proposals to score must be 1 or more");
+    refuse("--top: numbers of proposals to score are 1 or more, e.g. 1,16,128");
   }
 }
 
@@ -50,8 +54,8 @@ std::vector<bool> held_out(const dataset::Dataset& truth, const std::vector<std:
       if (truth.contexts[c].name == name) held[c] = found = true;
     }
     if (!found) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("the table has no context '{}'.{}", printable(name), did_you_mean(name, known)));
+      throw Error(ErrorKind::usage, fmt::format("--holdout-context: the table has no context '{}'.{}",
+                                                printable(name, 100), did_you_mean(name, known)));
     }
   }
   return held;

@@ -103,12 +103,16 @@ class Sharing {
   }
 
   [[nodiscard]] std::int64_t divided(const workload::Layer& layer, std::int64_t size, const char* what) const {
-    if (size % devices_ != 0) fail(layer, fmt::format("has {} {}, no multiple of {} GPUs", size, what, devices_));
+    if (size % devices_ != 0) {
+      fail(layer, fmt::format("has {} {}, no multiple of {} GPUs", size, what, devices_),
+           "Choose another number of --devices, or 1");
+    }
     return size / devices_;
   }
-  [[noreturn]] void fail(const workload::Layer& layer, const std::string& problem) const {
-    throw Error(ErrorKind::usage, fmt::format("{}: layer '{}' {}. Choose another number of --devices, or 1",
-                                              network_.name(), layer.name, problem));
+  /// Where the number is not what stands in the way, no other one helps.
+  [[noreturn]] void fail(const workload::Layer& layer, const std::string& problem,
+                         const char* remedy = "No number of GPUs shares it out: leave --devices out") const {
+    throw Error(ErrorKind::usage, fmt::format("{}: layer '{}' {}. {}", network_.name(), layer.name, problem, remedy));
   }
 
   const workload::Network& network_;

@@ -342,7 +342,7 @@ class Proposer {
     if (reachable < threshold) {
       const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
                                       [&](double value) { return value <= reachable && value < threshold; });
-      if (step == kRelaxed.end()) refuse_unlikely(reachable, solution);
+      if (step == kRelaxed.end()) return search_unlikely(reachable, threshold, solution);
       threshold = *step;
     }
     options.start.clear();
@@ -429,17 +429,22 @@ class Proposer {
     return ends;
   }
 
-  /// Designs that are all but sure to fail are no proposals.
-  [[noreturn]] void refuse_unlikely(double reachable, const Solution& solution) const {
-    const double least = std::min(kRelaxed.back(), options_.min_p_feasible);
+  /// Designs that are all but sure to fail are no proposals. What looks for the limit in the way may come by designs
+  /// that are likely enough and meet all limits, which the search for the likeliest had missed: these are.
+  Solution search_unlikely(double reachable, double& threshold, const Solution& solution) {
+    threshold = std::min(kRelaxed.back(), options_.min_p_feasible);
     const std::string remedy = options_.unlikely_remedy ? options_.unlikely_remedy() : "";
-    Problem problem = with_p_feasible(least);
-    if (!remedy.empty()) problem.constraints.back().text = never_worth_allowing(least);
-    throw Error(ErrorKind::no_feasible,
-                fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
-                            "{}, at least {} is needed: {}",
-                            as_threshold(1 - reachable), shortest(least),
-                            explain_infeasible(problem, solution, search_, remedy)));
+    problem_used_ = with_p_feasible(threshold);
+    if (!remedy.empty()) problem_used_.constraints.back().text = never_worth_allowing(threshold);
+    try {
+      return search_on(problem_used_, solution, search_, remedy);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::no_feasible) throw;
+      throw Error(ErrorKind::no_feasible,
+                  fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
+                              "{}, at least {} is needed: {}",
+                              as_threshold(1 - reachable), shortest(threshold), error.what()));
+    }
   }
 
   /// The feasible ones of `pool` by score; ties by p_feasible, then by score and levels.

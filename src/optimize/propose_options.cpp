@@ -8,6 +8,7 @@
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/optimize/front.h"
 
@@ -35,6 +36,19 @@ void require_valid_front(const surrogate::Model& model, const ProposeOptions& op
   }
 }
 
+void require_valid_weights(const ProposeOptions& options) {
+  if (options.weights.size() != options.contexts.size()) {
+    throw Error(ErrorKind::usage, fmt::format("--weights: {} for {}. Give one for each, above 0",
+                                              options.weights.size(), counted(options.contexts.size(), "application")));
+  }
+  const auto wrong =
+      std::ranges::find_if_not(options.weights, [](double weight) { return weight > 0 && std::isfinite(weight); });
+  if (wrong == options.weights.end()) return;
+  throw Error(ErrorKind::usage, fmt::format("--weights: {} is no number above 0. Leave an application that does not "
+                                            "count out of --workload",
+                                            shortest(*wrong)));
+}
+
 }  // namespace
 
 LearnedQuantity quantity_of(const surrogate::Model& model, const std::string& name) {
@@ -48,19 +62,14 @@ void require_valid(const surrogate::Model& model, const ProposeOptions& options)
   if (options.contexts.empty()) refuse("a proposal needs at least one application");
   if (options.count == 0) refuse("at least one proposal must be asked for");
   if (!(options.min_p_feasible >= 0 && options.min_p_feasible <= 1)) {
-    refuse(fmt::format("smallest p_feasible {} is no probability between 0 and 1", shortest(options.min_p_feasible)));
+    refuse(fmt::format("--min-feasible {}: is no probability. Name a number from 0 to 1, e.g. 0.9",
+                       shortest(options.min_p_feasible)));
   }
   if (!(options.pessimism >= 0) || !std::isfinite(options.pessimism)) {
-    refuse(fmt::format("pessimism {} must be a number that is not negative", shortest(options.pessimism)));
+    refuse(fmt::format("--pessimism {}: is no number of spreads. Name 0 (none) or more, e.g. 1",
+                       shortest(options.pessimism)));
   }
-  if (options.aggregate == Aggregate::weighted) {
-    const bool positive = std::all_of(options.weights.begin(), options.weights.end(),
-                                      [](double weight) { return weight > 0 && std::isfinite(weight); });
-    if (options.weights.size() != options.contexts.size() || !positive) {
-      refuse(fmt::format("--weights: {} for {} applications. Give one for each, above 0", options.weights.size(),
-                         options.contexts.size()));
-    }
-  }
+  if (options.aggregate == Aggregate::weighted) require_valid_weights(options);
   const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;
   if (linear && (options.aggregate == Aggregate::geomean || options.aggregate == Aggregate::worst)) {
     refuse(

@@ -327,7 +327,8 @@ std::string explain_infeasible(const Problem& problem, const Solution& solution,
   return explain(problem, solution, minimise_each(problem, solution, options), options, remedy);
 }
 
-Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
+                   const std::string& remedy) {
   const std::vector<Solution> each = minimise_each(problem, solution, options);
   std::uint64_t spent = solution.evaluations;
   SearchOptions again = options;
@@ -338,12 +339,12 @@ Solution search_on(const Problem& problem, const Solution& solution, const Searc
   }
   require_uninterrupted();
   if (again.start.size() == options.start.size()) {
-    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options));
+    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options, remedy));
   }
   Solution found = run(problem, LevelSpace(*problem.space, problem.allowed), again);
   if (!is_feasible(found)) {  // interrupted, or a model whose numbers depend on the batch, at the limit itself
     require_uninterrupted();
-    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options));
+    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options, remedy));
   }
   found.evaluations += spent;
   return found;

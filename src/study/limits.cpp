@@ -48,7 +48,11 @@ std::vector<std::string> parameter_names(const space::DesignSpace& space) {
 Assignment parse_assignment(const std::string& option, const std::string& text, const space::DesignSpace& space) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    throw Error(ErrorKind::usage, fmt::format("{} {}: is not NAME=VALUE", option, printable(text)));
+    const std::string name(trimmed(std::string_view(text).substr(0, equals)));
+    const auto p = space.find(name);
+    throw Error(ErrorKind::usage, fmt::format("{} {}: is not NAME=VALUE. Write {} {}={}", option, printable(text),
+                                              option, name.empty() ? "NAME" : printable(name, 100),
+                                              p ? space.parameters()[*p].labels.back() : "NUMBER"));
   }
   const std::string_view name = trimmed(std::string_view(text).substr(0, equals));
   if (name.ends_with('<') || name.ends_with('>')) refuse_sign(option, text, space);
@@ -151,7 +155,14 @@ void apply_set_and_min(const LimitWords& words, const space::DesignSpace& space,
   GivenOnce limited("--min");
   for (const std::string& text : words.min) {
     const Assignment assignment = parse_assignment("--min", text, space);
-    const std::size_t p = space.index_of(study::known_name(assignment.name, parameter_names(space)));
+    const std::string name = study::known_name(assignment.name, parameter_names(space));
+    if (!space.find(name)) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("--min {}: only parameters have a lower limit, and the space '{}' has none of this name.{}",
+                      printable(text), space.name(), did_you_mean(name, parameter_names(space))));
+    }
+    const std::size_t p = space.index_of(name);
     require_ordinal(space.parameters()[p], "--min");
     const double limit = number_of("--min", assignment, assignment.value);
     if (!limited.add(space.parameters()[p].name, limit)) continue;

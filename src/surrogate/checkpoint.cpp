@@ -216,7 +216,7 @@ std::vector<MemberOutcome> parse_checkpoint(std::string_view bytes, const std::s
   if (text_of(json, "identity") != identity || std::ssize(entries) != inputs.plan.recipe.ensemble) {
     refuse(
         "is not a checkpoint of this training (the recipe, a flag or the data differ). Start afresh without "
-        "--resume, or name another checkpoint");
+        "--resume, or repeat the command that began it");
   }
   return read_members(entries, std::move(file.tensors), inputs);
 }

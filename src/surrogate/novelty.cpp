@@ -12,6 +12,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/statistics.h"
+#include "hindsight/core/text.h"
 #include "hindsight/workload/layer_features.h"
 #include "surrogate/head_training.h"
 
@@ -156,6 +157,32 @@ std::vector<CalibrationGroup> rising_groups(const ErrorCalibration& calibration)
   return rising;
 }
 
+/// Says what keeps applications from calibrating a model, and so what would help.
+[[noreturn]] void refuse_too_few(const std::vector<ApplicationScore>& scores, std::size_t usable) {
+  std::size_t without = 0, seen = 0, few = 0;  // the first reason of each
+  for (const ApplicationScore& score : scores) {
+    if (!std::isfinite(score.layer_distance)) {
+      ++without;
+    } else if (score.seen) {
+      ++seen;
+    } else if (score.feasible < kCalibrationDesigns) {
+      ++few;
+    }
+  }
+  if (without == scores.size()) {
+    throw Error(
+        ErrorKind::usage,
+        "errors are stored by the distance of layers, and the model sees no layers, or the log has none. Take a "
+        "model of the recipe layers, e.g. the shipped edge-any, and a log of networks");
+  }
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} of the log's {} applications can calibrate the model, at least {} are needed: it was "
+                  "trained on {}, {} have fewer than {} feasible designs, {} no layers. Sweep {}",
+                  usable, scores.size(), kCalibrationNetworks, seen, few, with_commas(kCalibrationDesigns), without,
+                  usable + few >= kCalibrationNetworks ? "more designs" : "more networks that it has not seen"));
+}
+
 bool by_layers(const Model& model) { return model.parts().members.front().architecture().kind == NetworkKind::layers; }
 
 }  // namespace
@@ -192,14 +219,7 @@ ErrorCalibration calibrate_errors(const std::vector<ApplicationScore>& scores, c
                                         .kendall_tau = score.kendall_tau,
                                         .feasible = score.feasible});
   }
-  if (calibration.applications.size() < kCalibrationNetworks) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{} of the log's {} applications can calibrate the model: it sees them by their layers, was "
-                    "not trained on them, and the log has {} feasible designs of each. At least {} are needed; "
-                    "sweep more networks, or more designs?",
-                    calibration.applications.size(), scores.size(), kCalibrationDesigns, kCalibrationNetworks));
-  }
+  if (calibration.applications.size() < kCalibrationNetworks) refuse_too_few(scores, calibration.applications.size());
   return calibration;
 }
 

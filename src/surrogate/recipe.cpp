@@ -129,8 +129,9 @@ std::vector<TuneRange> read_tune(const ConfigNode& node) {
       range.at("scale").fail(fmt::format("unknown scale '{}'. Known: linear, log", printable(scale)));
     }
     result.logarithmic = scale == "log";
-    if (!(result.from <= result.to)) range.fail("`from` is above `to`");
-    if (result.logarithmic && !(result.from > 0)) range.fail("a log scale starts above 0");
+    if (!(result.from <= result.to)) range.fail("`from` is above `to`. Swap them");
+    if (result.logarithmic && !(result.from > 0))
+      range.fail("a log scale starts above 0. Raise `from`, or take `scale: linear`");
     ranges.push_back(result);
   }
   return ranges;
@@ -153,7 +154,7 @@ void read_key(Recipe& recipe, const std::string& key, const ConfigNode& node) {
   } else if (key == "hidden") {
     recipe.hidden.clear();
     for (const ConfigNode& width : node.items()) recipe.hidden.push_back(width.as_int(1, 65536));
-    if (recipe.hidden.empty()) node.fail("at least one hidden layer is needed");
+    if (recipe.hidden.empty()) node.fail("at least one hidden layer is needed, e.g. [256, 256]");
   } else if (key == "use_context") {
     recipe.use_context = node.as_int(0, 1);
   } else if (key == "seed") {
@@ -230,8 +231,9 @@ std::vector<std::string> unread_keys(const Recipe& recipe) {
 void validate(const Recipe& recipe) {
   if (recipe.d_model % recipe.attention_heads != 0) {
     throw Error(ErrorKind::usage, fmt::format("recipe {}: d_model {} is not a multiple of attention_heads {} (each "
-                                              "head takes an equal share)",
-                                              printable(recipe.name), recipe.d_model, recipe.attention_heads));
+                                              "head takes an equal share). Take d_model {}",
+                                              printable(recipe.name), recipe.d_model, recipe.attention_heads,
+                                              (recipe.d_model / recipe.attention_heads + 1) * recipe.attention_heads));
   }
 }
 

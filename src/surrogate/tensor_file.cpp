@@ -48,7 +48,7 @@ struct Header {
 const char* use_of(FileKind found, FileKind wanted) {
   if (wanted == FileKind::checkpoint) {
     return "is a model, a part of one, or the checkpoint of an older version, no checkpoint that this version can go "
-           "on with. Start afresh without --resume, or name another checkpoint";
+           "on with. Start afresh without --resume";
   }
   if (found == FileKind::part) {
     return "is a part of a model that was trained in shards, not a model. Make the model of all its parts by "
@@ -61,6 +61,24 @@ const char* use_of(FileKind found, FileKind wanted) {
                                     "shard by `hindsight train --resume`?"
                                   : "is the checkpoint of an unfinished training, not a model. Go on with that "
                                     "training by `hindsight train --resume`?";
+}
+
+/// Refuses what is cut off, damaged or of another program.
+[[noreturn]] void refuse_damaged(FileKind kind, const std::string& problem) {
+  refuse(fmt::format("{}. {}", problem,
+                     kind == FileKind::checkpoint ? "Start afresh without --resume"
+                     : kind == FileKind::part     ? "Copy it again, or run its shard again"
+                                                  : "Copy it again, or train it again"));
+}
+
+/// Refuses a file that is of another kind altogether: "a SQLite database", "text".
+[[noreturn]] void refuse_foreign(FileKind kind, std::string_view found) {
+  refuse(kind == FileKind::checkpoint
+             ? fmt::format("is {}, no checkpoint of a training. Start afresh without --resume", found)
+             : fmt::format("is {}, not a {}. Give the {} wrote?", found,
+                           kind == FileKind::part ? "part of a model" : "model",
+                           kind == FileKind::part ? "files that `hindsight train --shard`"
+                                                  : ".safetensors file that `hindsight train --out`"));
 }
 
 /// Says what another kind of file is for.
@@ -121,7 +139,8 @@ Header parse_header_text(std::string_view text, std::uint64_t data_bytes, FileKi
     position = tensor.end;
   }
   if (position != data_bytes) {
-    refuse(fmt::format("the tensors describe {} bytes of data, the file has {}", position, data_bytes));
+    refuse_damaged(kind, fmt::format("the tensors describe {} bytes of data, the file has {} ({})", position,
+                                     data_bytes, data_bytes < position ? "truncated?" : "damaged?"));
   }
   return header;
 }
@@ -139,29 +158,28 @@ std::string_view other_kind(std::string_view bytes) {
 }
 
 /// The header text of a file whose checksum holds.
-std::string_view checked_header(std::string_view bytes) {
-  if (const std::string_view kind = other_kind(bytes); !kind.empty()) {
-    refuse(fmt::format("is {}, not a model. Give the .safetensors file that `hindsight train --out` wrote?", kind));
-  }
+std::string_view checked_header(std::string_view bytes, FileKind kind) {
+  if (const std::string_view found = other_kind(bytes); !found.empty()) refuse_foreign(kind, found);
   if (bytes.size() < kLengthBytes + kHeaderStart.size() + kHashDigits) {
-    refuse(fmt::format("{} bytes are too few for a model (truncated?)", bytes.size()));
+    refuse_damaged(kind, fmt::format("{} bytes are too few for a model (truncated?)", bytes.size()));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes) {
-    refuse("no safetensors file, or a damaged one. Give the file that `hindsight train --out` wrote?");
+    refuse_damaged(kind, "no safetensors file, or a damaged one");
   }
   if (length > bytes.size() - kLengthBytes) {
-    refuse(fmt::format("the header needs {} bytes, {} are left (truncated?)", length, bytes.size() - kLengthBytes));
+    refuse_damaged(
+        kind, fmt::format("the header needs {} bytes, {} are left (truncated?)", length, bytes.size() - kLengthBytes));
   }
   const std::string_view text = bytes.substr(kLengthBytes, length);
   if (!text.starts_with(kHeaderStart) || text.size() < kHeaderStart.size() + kHashDigits) {
-    refuse("no Hindsight model (a safetensors file of another program, or a damaged one)");
+    refuse_damaged(kind, "no Hindsight model (a safetensors file of another program, or a damaged one)");
   }
   std::string blanked(text);
   blanked.replace(kHeaderStart.size(), kHashDigits, kHashDigits, '0');
   if (text.substr(kHeaderStart.size(), kHashDigits) != sha256_hex(blanked)) {
-    refuse("the checksum of the header is wrong (the file is damaged)");
+    refuse_damaged(kind, "the checksum of the header is wrong (the file is damaged)");
   }
   return text;
 }
@@ -192,11 +210,13 @@ std::string serialise(const TensorFile& file, FileKind kind) {
 
 TensorFile parse_tensor_file(std::string_view bytes, FileKind kind,
                              const std::function<void(const std::string&)>& require_version) {
-  const std::string_view text = checked_header(bytes);
+  const std::string_view text = checked_header(bytes, kind);
   const std::string_view data = bytes.substr(kLengthBytes + text.size());
   Header header = parse_header_text(text, data.size(), kind);
   require_version(header.format_version);
-  if (header.data_sha256 != sha256_hex(data)) refuse("the checksum of the weights is wrong (the file is damaged)");
+  if (header.data_sha256 != sha256_hex(data)) {
+    refuse_damaged(kind, "the checksum of the weights is wrong (the file is damaged)");
+  }
   TensorFile file{.format_version = std::move(header.format_version), .text = std::move(header.text), .tensors = {}};
   for (TensorEntry& entry : header.tensors) {
     Tensor tensor{.shape = std::move(entry.shape),

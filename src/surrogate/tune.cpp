@@ -258,14 +258,23 @@ double tuning_score(const ModelMetrics& metrics) {
   return tau + auc - 0.5;
 }
 
+void require_tunable(const Recipe& recipe) {
+  if (std::ranges::any_of(recipe.tune, [&](const TuneRange& range) { return reads(recipe, range.key); })) return;
+  std::vector<std::string> unread;
+  for (const TuneRange& range : recipe.tune) unread.push_back(range.key);
+  const std::string problem = unread.empty()
+                                  ? "has no `tune` ranges"
+                                  : fmt::format("has `tune` ranges of {} alone, which the method {} does not read",
+                                                printable(join(unread, ", "), 100), to_string(recipe.method));
+  throw Error(ErrorKind::usage, fmt::format("recipe {} {}, so there is nothing to search. Add to its file e.g. "
+                                            "`tune: {{learning_rate: {{from: 0.0003, to: 0.003, scale: log}}}}`",
+                                            printable(recipe.name, 150), problem));
+}
+
 TuneResult tune(const dataset::Dataset& data, const Recipe& recipe, const TuneOptions& options,
                 const std::function<void(const Trial&)>& report) {
   HINDSIGHT_EXPECT(options.reduction > 1);
-  if (recipe.tune.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("recipe {} has no `tune` ranges, so there is nothing to search. Add e.g. "
-                                              "`tune: {{alpha: {{from: 0.01, to: 1, scale: log}}}}`",
-                                              printable(recipe.name)));
-  }
+  require_tunable(recipe);
   HyperbandSearch search(data, recipe, options, report);
   search.run();
   TuneResult result{.recipe = recipe, .trials = search.trials(), .interrupted = search.interrupted()};

@@ -96,6 +96,7 @@ TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
     expect_one_line_error(from(model(), given), 2, given.front() + " is about training new ones");
   }
   expect_one_line_error(from(model(), {"--objective", "energy"}), 2, "the model predicts latency, not energy");
+  expect_one_line_error(from(model(), {"--maximise"}), 2, "Leave --objective and --maximise out");
   expect_one_line_error(from("edge-any", {}), 4, "has value 1 in the model where it has");
   const std::string table = file("table.sqlite");
   ASSERT_EQ(hindsight({"log", "import", "--csv", write("t.csv", "tile,unroll,time_ms\n1,1,5\n2,1,4\n1,2,3\n2,2,7\n"),

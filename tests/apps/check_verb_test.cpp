@@ -204,6 +204,10 @@ TEST_F(Check, WrongTurnsGetOneLine) {
   expect_one_line_error(check({"--file", write("bad.json", "{")}), 2, "not JSON");
   expect_one_line_error(check({"--file", write("empty.json", "{}")}), 2, "no list 'proposals'");
   expect_one_line_error(check({"--file", write("odd.json", R"({"proposals":[{"rank":1}]})")}), 2, "proposal 1");
+  const std::string foreign = write("foreign.json", R"({"space":"tiny","proposals":[{"design":"pes_x=77"}]})");
+  expect_one_line_error(check({"--file", foreign, "--workload", "unet"}), 2, "foreign.json: proposal 1: design:");
+  expect_one_line_error(check({"--design", chip, "--workload", "unet", "--proposals", "3"}), 2,
+                        "--proposals 3: names a run of a log whose designs are checked, and --design names them here");
 }
 
 TEST_F(Check, WrongRunsGetOneLineAndChangeNothing) {

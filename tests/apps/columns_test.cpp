@@ -63,7 +63,7 @@ TEST_F(Columns, WeightsThatDoNotFitNameTheirOption) {
     return hindsight({"propose", "--workload", "m4,m6", "--top", "1", "--weights", weights});
   };
   expect_one_line_error(with("1"), 2, "--weights: 1 for 2 applications. Give one for each, above 0");
-  expect_one_line_error(with("1,-1"), 2, "--weights: 2 for 2 applications. Give one for each, above 0");
+  expect_one_line_error(with("1,-1"), 2, "--weights: -1 is no number above 0. Leave an application that does");
 }
 
 TEST_F(Columns, OfProposalsAreRefusedBeforeTheSearch) {

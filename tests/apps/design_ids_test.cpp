@@ -149,6 +149,8 @@ TEST_F(DesignIds, RefusesWhatNamesNoneOrSeveral) {
     return hindsight({"simulate", "--design", design, "--log", log(), "--workload", "m6"});
   };
   expect_one_line_error(simulate("xyz"), 2, "unknown reference chip 'xyz'");
+  expect_one_line_error(hindsight({"check", "--design", "12ab", "--workload", "m6"}), 2,
+                        ", ... A short id needs the log of its design");
   expect_one_line_error(hindsight({"log", "show", log(), "--design", "xyz"}), 2,
                         "'xyz' names no design: it needs 4 to 16 of the characters 0-9, a-f");
   expect_one_line_error(simulate("0123456789abcdef"), 2, "no design begins with '0123456789abcdef'");

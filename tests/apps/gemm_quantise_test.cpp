@@ -67,7 +67,8 @@ TEST_F(GemmVerb, WiderFormatsAreNotQuantised) {
     refused(with(product("h200", "64"), {"--dtype", dtype, "--quantise", "static"}),
             std::string(dtype) + " activations are not quantised");
   }
-  refused({"--gpu", "h200", "--workload", "bert_base", "--quantise", "block"}, "bf16 activations are not quantised");
+  refused({"--gpu", "h200", "--workload", "bert_base", "--quantise", "block"},
+          "Add --dtype fp8 or int8, or leave --quantise out");
   refused(with(product("h200", "64"), {"--dtype", "fp8", "--quantise", "dynamc"}), "Did you mean 'dynamic'");
   const auto wide = write("wide.csv", "m,n,k\n1,2,3\n");
   refused({"--gpu", "h200", "--csv", wide, "--quantise", "dynamic"}, "bf16 activations are not quantised");

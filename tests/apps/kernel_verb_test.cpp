@@ -121,14 +121,17 @@ TEST_F(Kernel, RefusesNonsense) {
   const auto refused = [&](std::vector<std::string> arguments, const std::string& part) {
     expect_one_line_error(kernel(std::move(arguments)), 2, part);
   };
-  refused({"attention", "--gpu", "h100-sxm5", "--heads", "8", "--kv-heads", "3", "--queries", "4"}, "no multiple");
+  refused({"attention", "--gpu", "h100-sxm5", "--heads", "8", "--kv-heads", "3", "--queries", "4"},
+          "--heads 8 is no multiple of --kv-heads 3. Take e.g. --kv-heads 2");
   refused({"attention", "--gpu", "h100-sxm5", "--heads", "8", "--queries", "9", "--keys", "4", "--causal"},
           "at least as many keys");
   refused({"attention", "--gpu", "h100-smx5", "--heads", "8", "--queries", "9"}, "Did you mean 'h100-sxm5'?");
   refused({"attention", "--gpu", "a100-sxm-80gb", "--heads", "8", "--queries", "9", "--dtype", "fp8"}, "It has:");
   refused({"attention", "--gpu", "h100-sxm5", "--heads", "0", "--queries", "9"}, "--heads");
   refused({"grouped", "--gpu", "h100-sxm5", "--rows", "1,x", "-n", "4", "-k", "4"},
-          "--rows '1,x': 'x' is no whole number");
+          "--rows '1,x': 'x' is no whole number. Write those of each group, e.g. 128,64,64");
+  refused({"grouped", "--gpu", "h100-sxm5", "--rows", "2147483647,2147483647", "-n", "4", "-k", "4"},
+          "--rows, -n and -k: more than 2^31 - 1 rows together");
   refused({"grouped", "--gpu", "h100-sxm5", "--rows", "0,0", "-n", "4", "-k", "4"}, "no group has a row");
 }
 

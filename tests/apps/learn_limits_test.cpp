@@ -1,6 +1,7 @@
 /// Do proposals keep to what is known without a model: lower bounds, the watts of the cooling class, the exposure
 /// field?
 #include <algorithm>
+#include <regex>
 
 #include "apps/learn_fixture.h"
 
@@ -72,6 +73,50 @@ TEST_F(Learn, TheShippedModelKnowsThatNoChipOfTheClassRunsWhisper) {
       {"propose", "--workload", "whisper_base", "--max", "area_mm2=100", "--evaluations", "5000", "--top", "3"});
   expect_one_line_error(none, 3, "likely to be feasible: p_feasible reaches");
   EXPECT_THAT(none.err, Not(HasSubstr("--model"))) << "no other model knows more";
+}
+
+/// The limits that an error offers, as options: "Allow area_mm2 <= 12.5?" gives {"--max", "area_mm2=12.5"}.
+std::vector<std::string> offered(const std::string& error) {
+  const std::regex limit("([a-z0-9_]+) <= ([0-9.e+-]+)");
+  const std::string end = error.substr(error.rfind(". ") + 2);
+  std::vector<std::string> words;
+  for (std::sregex_iterator at(end.begin(), end.end(), limit), none; at != none; ++at) {
+    words.insert(words.end(), {"--max", at->str(1) + "=" + at->str(2)});
+  }
+  return words;
+}
+
+TEST_F(Learn, ALimitThatAnErrorOffersIsMet) {
+  // The search for the likeliest design finds none at the very edge of what is met; the one for the limit has.
+  const auto within = [](const std::vector<std::string>& limits) {
+    std::vector<std::string> words{"propose", "--workload", "m4", "--evaluations", "500", "--top", "2"};
+    words.insert(words.end(), limits.begin(), limits.end());
+    return hindsight(words);
+  };
+  for (const std::string limit : {"area_mm2=1", "peak_power_w=0.1", "latency_s=1e-9"}) {
+    const Outcome none = within({"--max", limit});
+    expect_one_line_error(none, 3, "Allow ");
+    const std::vector<std::string> wider = offered(none.err);
+    ASSERT_EQ(wider.size(), 2U) << none.err;
+    const Outcome met = within(wider);
+    EXPECT_EQ(met.exit_code, 0) << wider.back() << ": " << met.err;
+  }
+}
+
+TEST_F(Learn, WhatCannotBeReadSaysHowItIsWritten) {
+  const auto refused = [](const std::vector<std::string>& more, const std::string& part) {
+    std::vector<std::string> words{"propose", "--workload", "m4"};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_one_line_error(hindsight(words), 2, part);
+  };
+  refused({"--max", "area_mm2"}, "--max area_mm2: is not NAME=VALUE. Write --max area_mm2=NUMBER");
+  refused({"--set", "pes_x"}, "--set pes_x: is not NAME=VALUE. Write --set pes_x=32");
+  refused({"--max", "=3"}, "Write --max NAME=NUMBER");
+  refused({"--min", "area_mm2=5"},
+          "--min area_mm2=5: only parameters have a lower limit, and the space 'edge' has none of this name.");
+  refused({"--min", "pes_z=5"}, "Did you mean 'pes_x'?");
+  refused({"--min-feasible", "1.5"}, "--min-feasible 1.5: is no probability. Name a number from 0 to 1");
+  refused({"--pessimism", "-1"}, "--pessimism -1: is no number of spreads. Name 0 (none) or more");
 }
 
 TEST_F(Learn, AModelThatHasNotLearntTheNetworkNamesOneThatHas) {

@@ -507,6 +507,17 @@ TEST_F(Learn, TuneReplacesValuesThatLearnNothing) {
   EXPECT_GE(rate, 0.002) << used;
   EXPECT_LE(rate, 0.02) << used;
   expect_one_line_error(train({"--recipe", write("bare.yaml", "name: bare\n"), "--tune"}), 2, "tune");
+  const std::string unread = write("unread.yaml", "method: margins\ntune: {alpha: {from: 0.01, to: 1, scale: log}}\n");
+  expect_one_line_error(hindsight({"train", "--log", log(), "--out", model(), "--recipe", unread, "--tune"}), 2,
+                        "which the method margins does not read");
+}
+
+TEST_F(Learn, WhatCannotBeHeldOutOrResumedIsSaidBeforeTheTraining) {
+  ASSERT_EQ(sweep().exit_code, 0);
+  const std::vector<std::string> chosen{"train", "--log", log(), "--out", model(), "-q", "--hold-out", "m66"};
+  expect_one_line_error(hindsight(chosen), 2, "--hold-out: the data has no workload 'm66'.");
+  const Outcome resumed = train({"--recipe", "margins", "--resume"});
+  expect_one_line_error(resumed, 2, "a training of the method margins keeps nothing to go on from. Leave --resume out");
 }
 
 TEST_F(Learn, AProductOfMetricsHasNoUnit) {

@@ -199,6 +199,8 @@ TEST_F(ReportVerb, TheNameOfTheFileSaysTheFormat) {
   expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("a.PDF")}), 2, ".pdf is the ending of no");
   expect_one_line_error(hindsight({"report", "--log", log(), "--out", file("a.pdf")}), 2,
                         ".pdf is the ending of no format. Use html, md, json, svg, png");
+  expect_one_line_error(hindsight({"report", "--log", log(), "--width", "640", "--out", file("wide.html")}), 2,
+                        "--width: only a PNG has one. Add --format png, or leave it out");
 }
 
 TEST_F(ReportVerb, APictureIsWhatTheRendererMakesOfTheSvg) {

@@ -164,6 +164,8 @@ TEST_F(TrainRanks, OnesThatDoNotComeOrDifferAreNamed) {
 TEST_F(TrainRanks, OptionsThatDoNotGoTogetherAreRefused) {
   expect_one_line_error(hindsight(words(model(), {"--method", "prime", "--ranks", "0/2"})), 2, "--rendezvous FILE");
   expect_one_line_error(hindsight(rank(0, model(), {"--method", "prime"}, "tcp://here")), 2, "tcp://HOST:29500");
+  expect_one_line_error(hindsight(rank(0, model(), {"--method", "prime"}, file("none/meet"))), 2,
+                        "Create it: mkdir -p");
   expect_one_line_error(hindsight(rank(0, model(), {})), 2, "the recipe is to be named");
   expect_one_line_error(hindsight(rank(0, model(), {"--recipe", "v0.1", "--tune"})), 2, "--tune --trials");
   expect_one_line_error(hindsight(rank(0, model(), {"--method", "prime", "--shard", "0/2"})), 2, "or shards of it");

@@ -131,6 +131,17 @@ TEST(W50Rows, RefusesSharesThatMakeNoSense) {
   EXPECT_THROW(static_cast<void>(choose_rows(data, {.train_rows = 0})), Error);
   EXPECT_THROW(static_cast<void>(choose_rows(data, {.train_frac = 0})), Error);
   EXPECT_THROW(static_cast<void>(choose_rows(data, {.top = {}})), Error);
+  const auto message = [&](const W50Options& options) -> std::string {
+    try {
+      static_cast<void>(choose_rows(data, options));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({.hide_frac = 1}), testing::HasSubstr("--hide 1: is no share"));
+  EXPECT_THAT(message({.train_frac = 1.5}), testing::HasSubstr("--train 1.5: is no share"));
+  EXPECT_THAT(message({.top = {0}}), testing::HasSubstr("--top: numbers of proposals"));
 }
 
 TEST(W50Score, IsTheOptimumOverTheBestProposal) {

@@ -70,7 +70,9 @@ TEST(TensorParallel, SharesWorkAndWeightsEvenly) {
 
 TEST(TensorParallel, RefusesWhatCannotBeSharedOut) {
   EXPECT_THAT(refusal("resnet50", 2), HasSubstr("is a convolution: only linear layers and attention are shared out"));
+  EXPECT_THAT(refusal("resnet50", 2), HasSubstr("No number of GPUs shares it out: leave --devices out"));
   EXPECT_THAT(refusal("bert_base", 5), HasSubstr("has 768 columns, no multiple of 5 GPUs"));
+  EXPECT_THAT(refusal("bert_base", 5), HasSubstr("Choose another number of --devices, or 1"));
   EXPECT_THAT(refusal("bert_base", 8), HasSubstr("has 12 heads, no multiple of 8 GPUs"));
   EXPECT_THAT(refusal("llama3_70b_decode", 16), HasSubstr("has 8 key/value heads, no multiple of 16 GPUs"));
   EXPECT_THAT(refusal("deepseek_v3_decode", 2), HasSubstr("'attention.key_value_up' reads 512 values, which no layer"));

@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/dataset/selection.h"
 #include "hindsight/space/short_id.h"
 
 namespace hindsight::study {
@@ -138,6 +139,14 @@ TEST(KnownName, TakesTheWordsOfPeopleWhereTheLogHasNoneOfThem) {
   EXPECT_EQ(known_name("area", {"latency_s"}), "area");
   EXPECT_EQ(known_objective("area", known), "area_mm2");
   EXPECT_EQ(known_objective("latency * area", known), "latency * area_mm2");
+}
+
+TEST(KnownName, AProductThatLacksAFactorIsNoName) {
+  const std::vector<std::string> known{"latency_s", "energy_j"};
+  for (const std::string cut : {"latency_s*", "* latency_s", "latency_s /", "latency_s^"}) {
+    EXPECT_EQ(known_objective(cut, known), cut) << "its parser refuses it";
+    EXPECT_THROW(static_cast<void>(dataset::parse_objective(cut, dataset::Direction::minimise)), Error) << cut;
+  }
 }
 
 }  // namespace

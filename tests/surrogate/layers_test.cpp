@@ -370,6 +370,15 @@ TEST(ErrorCalibration, CountsUnseenNetworksOfEnoughDesignsAndNeedsTen) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_THAT(error.what(), HasSubstr("9 of the log's 12 applications can calibrate the model"));
+    EXPECT_THAT(error.what(), HasSubstr("it was trained on 1, 1 have fewer than 2,000 feasible designs, 1 no layers. "
+                                        "Sweep more designs"));
+  }
+  for (ApplicationScore& score : scores) score.layer_distance = std::numeric_limits<double>::quiet_NaN();
+  try {
+    static_cast<void>(calibrate_errors(scores, "by hand"));
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Take a model of the recipe layers, e.g. the shipped edge-any"));
   }
 }
 

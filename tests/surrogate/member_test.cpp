@@ -253,11 +253,19 @@ class Checkpoint : public ::testing::Test {
   Setting setting_{one_member()};
 };
 
+TEST_F(Checkpoint, WhatIsNoneNeedsNoOther) {
+  write_file_atomically(file_, std::string(200, 'x'));
+  EXPECT_THAT(refusal(), testing::EndsWith("is text, no checkpoint of a training. Start afresh without --resume"));
+  write_file_atomically(file_, std::string(200, '\2'));
+  EXPECT_THAT(refusal(), testing::EndsWith("or a damaged one. Start afresh without --resume"));
+}
+
 TEST_F(Checkpoint, IsOfOneTraining) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   save({setting_.train({}, 30)});
   EXPECT_EQ(refusal(), "accepted");
   EXPECT_THAT(refusal("another"), HasSubstr("is not a checkpoint of this training"));
+  EXPECT_THAT(refusal("another"), HasSubstr("Start afresh without --resume, or repeat the command that began it"));
   save({MemberOutcome{}, MemberOutcome{}});
   EXPECT_THAT(refusal(), HasSubstr("is not a checkpoint of this training")) << "two members, not one";
 }

@@ -219,6 +219,10 @@ TEST_F(ModelFile, RefusesEveryTruncation) {
   EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 1)), HasSubstr("surrogate.safetensors"));
   EXPECT_NE(refusal(bytes + '\0'), "accepted") << "bytes after the end";
   EXPECT_THAT(refusal(""), HasSubstr("too few"));
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1000}, bytes.size() - 1}) {
+    EXPECT_THAT(refusal(bytes.substr(0, size)), HasSubstr("Copy it again, or train it again")) << size;
+  }
+  EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 1)), HasSubstr("(truncated?)"));
 }
 
 TEST_F(ModelFile, RefusesEveryFlippedBit) {

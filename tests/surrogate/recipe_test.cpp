@@ -6,6 +6,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/surrogate/tune.h"
 #include "temporary_folder.h"
 
 namespace hindsight::surrogate {
@@ -132,6 +133,37 @@ TEST(Recipe, MistakesAreNamedWithARemedy) {
   EXPECT_THAT(message_of([] { static_cast<void>(parse_recipe("tune: {alpah: {from: 1, to: 2}}", "text")); }),
               HasSubstr("Did you mean 'alpha'?"));
   EXPECT_THAT(message_of([] { static_cast<void>(load_recipe("margin")); }), HasSubstr("'margins'"));
+}
+
+TEST(Recipe, WhatIsSaidToHelpHelps) {
+  const auto message = [](const std::string& yaml) {
+    return message_of([&] { validate(parse_recipe(yaml, "text")); });
+  };
+  EXPECT_THAT(message("d_model: 10\nattention_heads: 4\n"), HasSubstr("Take d_model 12"));
+  EXPECT_EQ(message("d_model: 12\nattention_heads: 4\n"), "no error");
+  EXPECT_THAT(message("hidden: []"), HasSubstr("e.g. [256, 256]"));
+  EXPECT_THAT(message("tune: {alpha: {from: 0, to: 1, scale: log}}"),
+              HasSubstr("Raise `from`, or take `scale: linear`"));
+  EXPECT_EQ(message("tune: {alpha: {from: 0, to: 1, scale: linear}}"), "no error");
+}
+
+TEST(Recipe, TuningNeedsARangeOfAKeyThatTheMethodReads) {
+  const std::string offered = "tune: {learning_rate: {from: 0.0003, to: 0.003, scale: log}}";
+  const auto message = [](const std::string& yaml) {
+    return message_of([&] { require_tunable(parse_recipe(yaml, "text")); });
+  };
+  for (const std::string method : {"prime", "coms", "supervised", "margins", "layers"}) {
+    SCOPED_TRACE(method);
+    const std::string begin = "method: " + method + "\n";
+    EXPECT_THAT(
+        message(begin),
+        HasSubstr("has no `tune` ranges, so there is nothing to search. Add to its file e.g. `" + offered + "`"));
+    EXPECT_EQ(message(begin + offered), "no error") << "as the message says";
+  }
+  const std::string alpha = "tune: {alpha: {from: 0.01, to: 1, scale: log}}";
+  EXPECT_THAT(message("method: margins\n" + alpha),
+              HasSubstr("has `tune` ranges of alpha alone, which the method margins does not read"));
+  EXPECT_EQ(message("method: prime\n" + alpha), "no error");
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ struct SearchOptions {
 /// Goes on where search() found nothing feasible: searches for the smallest value of each constraint with the others
 /// kept, and begins again at the designs of these searches that meet all. What a limit's search finds does not depend
 /// on the limit, so that one that an earlier error named alone is met. What is returned has a feasible design;
-/// Error{no_feasible} with explain_infeasible() where they come by none either; Error{interrupted}.
-[[nodiscard]] Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options);
+/// Error{no_feasible} with explain_infeasible(), `remedy` included, where they come by none either; Error{interrupted}.
+[[nodiscard]] Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
+                                 const std::string& remedy = {});
 
 /// Number of parameters in which two designs differ.
 [[nodiscard]] std::size_t hamming(const space::Design& a, const space::Design& b);

@@ -45,9 +45,12 @@ struct TuneResult {
 /// trials. Error{incompatible} for what is no such result.
 void set_scores(Trial& trial, const std::string& result);
 
+/// Error{usage} where the recipe has no `tune` ranges, or none of a key that its method reads.
+void require_tunable(const Recipe& recipe);
+
 /// Hyperband (Li et al. 2018) over the recipe's `tune` ranges: brackets of successive halving that trade many short
 /// trials against few long ones. Candidate 0 of the first bracket is the recipe as given. Deterministic.
-/// `report` is called after every trial. Error{usage} when the recipe has no ranges; Error{failure} when every trial
+/// `report` is called after every trial. Error{usage} by require_tunable(); Error{failure} when every trial
 /// diverged.
 [[nodiscard]] TuneResult tune(const dataset::Dataset& data, const Recipe& recipe, const TuneOptions& options,
                               const std::function<void(const Trial&)>& report = {});
