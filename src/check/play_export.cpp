@@ -136,8 +136,8 @@ std::string layers_csv(const PlayTask& task) {
       "parameters,weight_bytes,input_bytes,output_bytes\n";
   for (const std::string& name : names) {
     const workload::Network network = workload::load_network(name);
-    for (std::size_t i = 0; i < network.layers().size(); ++i) {
-      const workload::Layer& layer = network.layers()[i];
+    for (std::size_t i = 0; i < network.gemms().size(); ++i) {
+      const workload::Layer& layer = network.layer_of(i);
       const workload::GemmLayer& gemm = network.gemms()[i];
       csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(name),
                          csv_cell(layer.name), workload::to_string(layer.type), gemm.repeat, gemm.m, gemm.n, gemm.k,

@@ -40,7 +40,7 @@ Row make_row(const accel::Evaluation& evaluation, const workload::Network& netwo
                           .nearest_passing = violation.nearest_passing,
                           .layer = "",
                           .message = ""};
-    if (violation.layer >= 0) out.layer = network.layers()[static_cast<std::size_t>(violation.layer)].name;
+    if (violation.layer >= 0) out.layer = network.layer_of(static_cast<std::size_t>(violation.layer)).name;
     row.violations.push_back(std::move(out));
   }
   return row;

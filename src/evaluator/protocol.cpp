@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "evaluator/json_fields.h"
 #include "hindsight/core/error.h"
@@ -137,26 +138,45 @@ workload::VectorWorks works_after(const Json& json, std::string_view what) {
   return after;
 }
 
-/// The group of experts that a layer of a question is one of, if any, and how many such groups there are.
-void read_group(const Json& json, std::int64_t batch, std::string_view what, workload::Layer& layer) {
+std::string named(const workload::Layer& layer) {
+  return fmt::format("layer '{}'", printable(layer.name, kShownValue));
+}
+
+/// The group of experts that a layer of a question is one of, if any; `repeat` still counts experts.
+void read_group(const Json& json, std::string_view what, workload::Layer& layer) {
   if (!json.contains(kExperts) && !json.contains(kExpertsPerToken)) return;
-  const std::int64_t runs = layer.repeat;
   layer.experts = kOfQuestions.whole(json, kExperts, what);
   layer.experts_per_token = kOfQuestions.whole(json, kExpertsPerToken, what);
-  layer.repeat = 1;
-  const std::int64_t experts_read = workload::lower(layer, batch).repeat;
+  for (const auto& [name, value] : {std::pair("repeat", layer.repeat), std::pair(kExperts, layer.experts)}) {
+    if (value < 1 || value > workload::kLargestSize) {
+      kOfQuestions.fail(fmt::format("{} of {} is {} (sizes lie in 1..{})", name, what, value, workload::kLargestSize));
+    }
+  }
+}
+
+/// Experts of one group that have a row more than the others are listed before these: `repeat` alone differs.
+bool is_same_group(const workload::Layer& before, workload::Layer layer) {
+  layer.repeat = before.repeat;
+  return layer.experts > 0 && layer == before;
+}
+
+/// Of a layer that is one of a group, whose `repeat` counts all experts that are read: counts groups.
+void count_groups(workload::Layer& layer, std::int64_t batch) {
+  const std::int64_t runs = std::exchange(layer.repeat, 1);
+  std::int64_t experts_read = 0;
+  for (const workload::GemmLayer& gemm : workload::gemms_of(layer, batch)) experts_read += gemm.repeat;
   if (runs % experts_read != 0) {
-    kOfQuestions.fail(
-        fmt::format("repeat of {} is {}, no multiple of the {} experts that are read", what, runs, experts_read));
+    kOfQuestions.fail(fmt::format("repeat of {} is {} in all, no multiple of the {} experts that are read",
+                                  named(layer), runs, experts_read));
   }
   layer.repeat = runs / experts_read;
 }
 
-workload::Layer parse_layer(const Json& json, std::int64_t batch) {
+workload::Layer parse_layer(const Json& json) {
   if (!json.is_object()) kOfQuestions.fail(fmt::format("a layer is {}, not an object", shown(json)));
   workload::Layer layer;
   layer.name = kOfQuestions.text(json, "name", "a layer");
-  const std::string what = fmt::format("layer '{}'", printable(layer.name, kShownValue));
+  const std::string what = named(layer);
   const std::string type = kOfQuestions.text(json, "type", what);
   const auto found = std::find_if(kLayerTypes.begin(), kLayerTypes.end(),
                                   [&](workload::LayerType one) { return workload::to_string(one) == type; });
@@ -168,7 +188,7 @@ workload::Layer parse_layer(const Json& json, std::int64_t batch) {
   for (const LayerSize& size : sizes_of(layer.type)) {
     layer.*size.member = kOfQuestions.whole(json, std::string(size.name).c_str(), what);
   }
-  read_group(json, batch, what, layer);
+  read_group(json, what, layer);
   layer.has_bias = flag(json, "bias", what);
   layer.batch_norm = flag(json, "batch_norm", what);
   layer.after = works_after(json, what);
@@ -182,7 +202,17 @@ workload::Network parse_workload(const Json& json) {
   if (!list.is_array()) kOfQuestions.fail(fmt::format("layers of workload is {}, not a list", shown(list)));
   const std::int64_t batch = kOfQuestions.whole(json, "batch", kWhat);
   std::vector<workload::Layer> layers;
-  for (const Json& layer : list) layers.push_back(parse_layer(layer, batch));
+  for (const Json& one : list) {
+    workload::Layer layer = parse_layer(one);
+    if (!layers.empty() && is_same_group(layers.back(), layer)) {
+      layers.back().repeat += layer.repeat;
+    } else {
+      layers.push_back(std::move(layer));
+    }
+  }
+  for (workload::Layer& layer : layers) {
+    if (layer.experts > 0) count_groups(layer, batch);
+  }
   return {kOfQuestions.text(json, "name", kWhat), "", "", false, batch, std::move(layers)};
 }
 
@@ -310,8 +340,8 @@ std::string workload_json(const workload::Network& network) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     json["context"][std::string(workload::context_features()[i].name)] = values[i];
   }
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    json["layers"].push_back(layer_json(network.layers()[i], network.gemms()[i]));
+  for (std::size_t i = 0; i < network.gemms().size(); ++i) {
+    json["layers"].push_back(layer_json(network.layer_of(i), network.gemms()[i]));
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -148,7 +148,7 @@ class Summing {
 
   [[noreturn]] void fail(std::size_t i, const std::string& problem) const {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: layer '{}': {}", network_.name(), network_.layers()[i].name, problem));
+                fmt::format("{}: layer '{}': {}", network_.name(), network_.layer_of(i).name, problem));
   }
 
   const workload::Network& network_;

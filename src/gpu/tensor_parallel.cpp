@@ -93,13 +93,17 @@ class Sharing {
     shared_ = true;
   }
 
-  void tell(std::size_t i, bool reduces) {
-    const workload::GemmLayer& whole = network_.gemms()[i];
-    collectives_.push_back(
-        {.layer = i,
-         .reduces = reduces,
-         .elements = static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.count),
-         .repeat = static_cast<double>(whole.repeat)});
+  /// The results of every GEMM of a layer. What is shared out keeps its rows and so its GEMMs' places.
+  void tell(std::size_t layer, bool reduces) {
+    for (std::size_t i = 0; i < network_.gemms().size(); ++i) {
+      if (network_.gemm_layers()[i] != layer) continue;
+      const workload::GemmLayer& whole = network_.gemms()[i];
+      collectives_.push_back(
+          {.layer = i,
+           .reduces = reduces,
+           .elements = static_cast<double>(whole.m) * static_cast<double>(whole.n) * static_cast<double>(whole.count),
+           .repeat = static_cast<double>(whole.repeat)});
+    }
   }
 
   [[nodiscard]] std::int64_t divided(const workload::Layer& layer, std::int64_t size, const char* what) const {

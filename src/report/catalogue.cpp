@@ -98,8 +98,8 @@ std::string layer_table(const workload::Network& network, int columns) {
   table.add_column("weights", Align::right, 1);
   table.add_column("input", Align::right, 5);
   table.add_column("output", Align::right, 5);
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    const workload::Layer& layer = network.layers()[i];
+  for (std::size_t i = 0; i < network.gemms().size(); ++i) {
+    const workload::Layer& layer = network.layer_of(i);
     const workload::GemmLayer& gemm = network.gemms()[i];
     table.add_row({layer.name, workload::to_string(layer.type), std::to_string(gemm.repeat), std::to_string(gemm.m),
                    std::to_string(gemm.n), std::to_string(gemm.k), std::to_string(gemm.count), si(gemm.macs, ""),
@@ -111,12 +111,18 @@ std::string layer_table(const workload::Network& network, int columns) {
 /// Of each layer that is one of a group of experts: how many are read at this batch, and what of it each does.
 std::string experts_line(const workload::Network& network) {
   std::vector<std::string> groups;
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    const workload::Layer& layer = network.layers()[i];
+  for (const workload::Layer& layer : network.layers()) {
     if (layer.experts == 0) continue;
-    const workload::GemmLayer& gemm = network.gemms()[i];
-    groups.push_back(fmt::format("{} reads {} of {}, {} each", layer.name, gemm.repeat / layer.repeat, layer.experts,
-                                 counted(static_cast<std::uint64_t>(gemm.m), "row")));
+    std::int64_t experts_read = 0;
+    std::vector<std::string> shares;
+    const std::vector<workload::GemmLayer> gemms = workload::gemms_of(layer, network.batch());
+    for (const workload::GemmLayer& gemm : gemms) {
+      experts_read += gemm.repeat / layer.repeat;
+      const std::string rows = counted(static_cast<std::uint64_t>(gemm.m), "row");
+      shares.push_back(gemms.size() == 1 ? rows + " each" : fmt::format("{} of {}", gemm.repeat / layer.repeat, rows));
+    }
+    groups.push_back(
+        fmt::format("{} reads {} of {}, {}", layer.name, experts_read, layer.experts, join(shares, " and ")));
   }
   return join(groups, "; ");
 }
@@ -322,8 +328,8 @@ std::string workload_json(const workload::Network& network) {
     json["context"][std::string(workload::context_features()[i].name)] = values[i];
   }
   json["layer_table"] = Json::array();
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    const workload::Layer& layer = network.layers()[i];
+  for (std::size_t i = 0; i < network.gemms().size(); ++i) {
+    const workload::Layer& layer = network.layer_of(i);
     const workload::GemmLayer& gemm = network.gemms()[i];
     json["layer_table"].push_back({{"name", layer.name},
                                    {"type", workload::to_string(layer.type)},

@@ -18,7 +18,7 @@ EvaluatedDesign evaluate_design(const std::string& name, const accel::Accelerato
                          .networks = {}};
   for (const workload::Network& network : networks) {
     EvaluatedNetwork result{.network = &network, .evaluation = {}, .layers = {}};
-    result.layers.resize(network.layers().size());
+    result.layers.resize(network.gemms().size());
     result.evaluation = accel::evaluate(design.chip, network, accel::Depth::all_checks, result.layers);
     design.networks.push_back(std::move(result));
   }

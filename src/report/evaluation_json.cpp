@@ -36,7 +36,7 @@ Json metrics_json(const accel::Evaluation& evaluation, const accel::ChipFacts& c
 }
 
 Json violation_json(const accel::Violation& violation, const workload::Network& network) {
-  const std::string layer = violation.layer < 0 ? "" : network.layers()[static_cast<std::size_t>(violation.layer)].name;
+  const std::string layer = violation.layer < 0 ? "" : network.layer_of(static_cast<std::size_t>(violation.layer)).name;
   Json json{{"code", accel::code(violation.reason)},
             {"quantity", accel::quantity(violation.reason)},
             {"value", violation.value},
@@ -53,8 +53,8 @@ Json violation_json(const accel::Violation& violation, const workload::Network& 
 Json layer_json(const accel::LayerResult& layer, const workload::Network& network, std::size_t i,
                 const accel::ChipFacts& chip) {
   const workload::GemmLayer& gemm = network.gemms()[i];
-  Json json{{"name", network.layers()[i].name},
-            {"type", workload::to_string(network.layers()[i].type)},
+  Json json{{"name", network.layer_of(i).name},
+            {"type", workload::to_string(network.layer_of(i).type)},
             {"repeat", gemm.repeat},
             {"m", gemm.m},
             {"n", gemm.n},

@@ -13,7 +13,7 @@ namespace hindsight::report {
 namespace {
 
 std::string layer_name(const EvaluatedNetwork& result, std::int32_t layer) {
-  return layer < 0 ? std::string() : result.network->layers()[static_cast<std::size_t>(layer)].name;
+  return layer < 0 ? std::string() : result.network->layer_of(static_cast<std::size_t>(layer)).name;
 }
 
 std::string header_text(const EvaluatedDesign& design, int columns) {
@@ -139,7 +139,7 @@ std::string layers_text(const EvaluatedNetwork& result, int columns) {
     std::string shape = fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k);
     if (gemm.depthwise) shape += " dw";
     if (gemm.count > 1) shape = fmt::format("{} * {}", gemm.count, shape);
-    const std::string& name = result.network->layers()[i].name;
+    const std::string& name = result.network->layer_of(i).name;
     if (!has_mapping(layer)) {
       table.add_row({name, std::to_string(gemm.repeat), shape, "none", "", "", "", "", "", ""});
       continue;

@@ -64,7 +64,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
                          {"calibration", calibration_json(on.gpu)}});
       result["layers"] = Json::array();
       for (const gpu::LayerPrediction& layer : p.layers) {
-        Json row{{"layer", network.layers()[layer.layer].name}, {"repeat", layer.repeat}};
+        Json row{{"layer", network.layer_of(layer.layer).name}, {"repeat", layer.repeat}};
         row.update(gemm_fields_json(layer.gemm));
         row.update(prediction_json(layer.prediction));
         result["layers"].push_back(std::move(row));
@@ -72,7 +72,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
       result["others"] = Json::array();
       for (const gpu::OtherLayer& other : p.others) {
         Json row{{"kernel", gpu::to_string(other.kind)},
-                 {"layer", network.layers()[other.layer].name},
+                 {"layer", network.layer_of(other.layer).name},
                  {"repeat", other.repeat}};
         row.update(other_prediction_json(other.prediction));
         result["others"].push_back(std::move(row));

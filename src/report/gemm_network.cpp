@@ -120,14 +120,14 @@ std::string layers_text(const NetworkReport& report, const NetworkOnGpu& on, int
   table.add_column("kernel", Align::left, 6);
   for (const gpu::LayerPrediction& layer : on.prediction.layers) {
     const gpu::GemmPrediction& p = layer.prediction;
-    table.add_row({report.network->layers()[layer.layer].name, fmt::format("{:.0f}", layer.repeat),
+    table.add_row({report.network->layer_of(layer.layer).name, fmt::format("{:.0f}", layer.repeat),
                    shape_text(layer.gemm), si(p.latency_s, "s"),
                    percent(layer.repeat * p.latency_s / on.prediction.latency_s), tflops_text(p.ops_per_s),
                    std::string(gpu::to_string(p.bound)), si(p.energy_j, "J"), tile_text(p.tile)});
   }
   for (const gpu::OtherLayer& other : on.prediction.others) {
     const gpu::OtherPrediction& p = other.prediction;
-    table.add_row({report.network->layers()[other.layer].name, fmt::format("{:.0f}", other.repeat),
+    table.add_row({report.network->layer_of(other.layer).name, fmt::format("{:.0f}", other.repeat),
                    std::string(gpu::to_string(other.kind)), si(p.latency_s, "s"),
                    percent(other.repeat * p.latency_s / on.prediction.latency_s), tflops_text(p.ops / p.latency_s),
                    std::string(gpu::to_string(p.bound)), si(p.energy_j, "J"), "-"});

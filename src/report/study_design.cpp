@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "report/fields.h"
@@ -32,6 +33,13 @@ std::vector<std::vector<double>> roof(double peak_ops_per_s, double bytes_per_s,
   if (ridge > low && ridge < high) corners.push_back({ridge, peak_ops_per_s});
   corners.push_back({high, std::min(peak_ops_per_s, high * bytes_per_s)});
   return corners;
+}
+
+/// The name of a GEMM's layer, with its rows where the layer is more than one GEMM.
+std::string gemm_name(const workload::Network& network, std::size_t gemm) {
+  const std::string& name = network.layer_of(gemm).name;
+  if (std::ranges::count(network.gemm_layers(), network.gemm_layers()[gemm]) == 1) return name;
+  return fmt::format("{}, {}", name, counted(static_cast<std::uint64_t>(network.gemms()[gemm].m), "row"));
 }
 
 double layer_ops(const workload::GemmLayer& gemm) { return gemm.macs * kOpsPerMac; }
@@ -62,7 +70,7 @@ ReportPanel roofline_panel(const StudyContext& context, const EvaluatedNetwork& 
     low = std::min(low, point->intensity / 2);
     high = std::max(high, point->intensity * 2);
     layers.values.push_back({point->intensity, point->ops_per_s});
-    layers.notes.push_back(fmt::format("{}, bound by {}", printable(network.network->layers()[i].name),
+    layers.notes.push_back(fmt::format("{}, bound by {}", printable(gemm_name(*network.network, i)),
                                        accel::to_string(network.layers[i].bound)));
   }
   if (network.evaluation.feasible() && bytes > 0) {
@@ -132,7 +140,7 @@ ReportPanel parts_panel(const EvaluatedNetwork& network, const std::vector<Named
     if (others > 0) panel.series.push_back(std::move(series));
   }
   for (const std::size_t i : order) {
-    panel.categories.push_back(network.network->layers()[i].name);
+    panel.categories.push_back(gemm_name(*network.network, i));
     table.rows.push_back({panel.name, panel.categories.back(),
                           study_value(table.caption.starts_with("Time") ? "latency_s" : "energy_j", totals[i]),
                           fmt::format("{:.1f} %", 100 * totals[i] / all)});

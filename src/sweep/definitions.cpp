@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 /// The layer table of a network: what people wrote and what the cost model sees.
 std::string layers_json(const workload::Network& network) {
   Json layers = Json::array();
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
-    const workload::Layer& layer = network.layers()[i];
+  for (std::size_t i = 0; i < network.gemms().size(); ++i) {
+    const workload::Layer& layer = network.layer_of(i);
     const workload::GemmLayer& gemm = network.gemms()[i];
     layers.push_back({{"name", layer.name},
                       {"type", workload::to_string(layer.type)},

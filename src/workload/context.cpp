@@ -44,7 +44,7 @@ double share(const Network& network, Value quantity, Predicate holds) {
   for (std::size_t i = 0; i < network.gemms().size(); ++i) {
     const double value = quantity(network.gemms()[i]);
     whole += value;
-    if (holds(network.layers()[i], network.gemms()[i])) part += value;
+    if (holds(network.layer_of(i), network.gemms()[i])) part += value;
   }
   return whole > 0.0 ? part / whole : 0.0;
 }

@@ -13,7 +13,8 @@ ExpertLoad expert_load(std::int64_t experts, std::int64_t experts_per_token, dou
   const auto all = static_cast<double>(experts), asked = static_cast<double>(experts_per_token);
   const double expected = all * (1 - std::pow(1 - asked / all, tokens));
   const double distinct = std::clamp(std::round(expected), asked, all);
-  return {.distinct = distinct, .rows = std::ceil(tokens * asked / distinct)};
+  const double rows = tokens * asked, fuller = std::fmod(rows, distinct);
+  return {.distinct = distinct, .rows = (rows - fuller) / distinct, .fuller = fuller};
 }
 
 }  // namespace hindsight::workload

@@ -166,23 +166,23 @@ std::string find_expert_problem(const Layer& layer) {
 struct Shape {
   double m = 1, n = 1, k = 1, count = 1;
   double input_elements = 0, output_elements = 0;
-  double experts = 1;  ///< of a group, those that are read; each is a GEMM of this shape
 };
 
+/// Sets what follows from the rows of a fully connected layer.
+void set_rows(Shape& shape, double rows) {
+  shape.m = rows;
+  shape.input_elements = shape.m * shape.k;
+  shape.output_elements = shape.m * shape.n;
+}
+
+/// Of a group of experts the rows of all of them together.
 Shape shape_of(const Layer& layer, std::int64_t batch) {
   Shape shape;
   switch (layer.type) {
     case LayerType::fully_connected:
-      shape.m = product({batch, layer.rows});
-      if (layer.experts > 0) {
-        const ExpertLoad load = expert_load(layer.experts, layer.experts_per_token, shape.m);
-        shape.m = load.rows;
-        shape.experts = load.distinct;
-      }
       shape.n = product({layer.columns});
       shape.k = product({layer.reduction});
-      shape.input_elements = shape.m * shape.k;
-      shape.output_elements = shape.m * shape.n;
+      set_rows(shape, product({batch, layer.rows, std::max<std::int64_t>(layer.experts_per_token, 1)}));
       return shape;
     case LayerType::matmul: {
       const std::int64_t kv_heads = layer.kv_heads == 0 ? layer.heads : layer.kv_heads;
@@ -231,6 +231,38 @@ double parameters_of(const Layer& layer, const Shape& shape) {
   return shape.count * shape.k * shape.n + product({channels, per_channel});
 }
 
+GemmLayer gemm_of(const Layer& layer, const Shape& shape, std::int64_t repeat) {
+  GemmLayer gemm;
+  gemm.m = static_cast<std::int64_t>(shape.m);
+  gemm.n = static_cast<std::int64_t>(shape.n);
+  gemm.k = static_cast<std::int64_t>(shape.k);
+  gemm.count = static_cast<std::int64_t>(shape.count);
+  gemm.repeat = repeat;
+  gemm.out_width = gemm.m;
+  gemm.in_channels = gemm.k;
+  if (layer.type == LayerType::transposed_convolution) {
+    gemm.out_width = layer.in_width;
+  } else if (is_convolution(layer.type)) {
+    gemm.kernel_height = layer.kernel_height;
+    gemm.kernel_width = layer.kernel_width;
+    gemm.stride_height = layer.stride_height;
+    gemm.stride_width = layer.stride_width;
+    gemm.dilation_height = layer.dilation_height;
+    gemm.dilation_width = layer.dilation_width;
+    gemm.out_width = layer.out_width();
+    gemm.in_channels = layer.in_channels / layer.groups;
+  }
+  gemm.depthwise = layer.type == LayerType::depthwise_convolution;
+  gemm.weights_are_activations = layer.type == LayerType::matmul;
+  gemm.macs = shape.count * shape.m * shape.n * shape.k;
+  gemm.parameters = parameters_of(layer, shape);
+  gemm.weight_bytes = shape.count * shape.n * shape.k;
+  gemm.input_bytes = shape.input_elements;
+  gemm.output_bytes = shape.output_elements;
+  gemm.after = layer.after;
+  return gemm;
+}
+
 }  // namespace
 
 std::string to_string(LayerType type) { return std::string(name_in(kTypeNames, type)); }
@@ -258,7 +290,7 @@ std::string find_problem(const Layer& layer, std::int64_t batch) {
   if (problem.empty()) problem = find_expert_problem(layer);
   if (!problem.empty()) return problem;
   const Shape shape = shape_of(layer, batch);
-  const double repeat = product({layer.repeat}) * shape.experts;
+  const double repeat = product({layer.repeat});
   const std::array<std::pair<std::string_view, double>, 4> counts{{
       {"multiply-accumulates", shape.count * shape.m * shape.n * shape.k * repeat},
       {"input elements", shape.input_elements * repeat},
@@ -279,38 +311,24 @@ void validate(const Layer& layer) {
 }
 
 GemmLayer lower(const Layer& layer, std::int64_t batch) {
+  HINDSIGHT_EXPECT(layer.experts == 0);
+  return gemms_of(layer, batch).front();
+}
+
+std::vector<GemmLayer> gemms_of(const Layer& layer, std::int64_t batch) {
   const std::string problem = find_problem(layer, batch);
   if (!problem.empty()) throw Error(ErrorKind::usage, fmt::format("layer '{}': {}", printable(layer.name), problem));
-  const Shape shape = shape_of(layer, batch);
-  GemmLayer gemm;
-  gemm.m = static_cast<std::int64_t>(shape.m);
-  gemm.n = static_cast<std::int64_t>(shape.n);
-  gemm.k = static_cast<std::int64_t>(shape.k);
-  gemm.count = static_cast<std::int64_t>(shape.count);
-  gemm.repeat = layer.repeat * static_cast<std::int64_t>(shape.experts);
-  gemm.out_width = gemm.m;
-  gemm.in_channels = gemm.k;
-  if (layer.type == LayerType::transposed_convolution) {
-    gemm.out_width = layer.in_width;
-  } else if (is_convolution(layer.type)) {
-    gemm.kernel_height = layer.kernel_height;
-    gemm.kernel_width = layer.kernel_width;
-    gemm.stride_height = layer.stride_height;
-    gemm.stride_width = layer.stride_width;
-    gemm.dilation_height = layer.dilation_height;
-    gemm.dilation_width = layer.dilation_width;
-    gemm.out_width = layer.out_width();
-    gemm.in_channels = layer.in_channels / layer.groups;
-  }
-  gemm.depthwise = layer.type == LayerType::depthwise_convolution;
-  gemm.weights_are_activations = layer.type == LayerType::matmul;
-  gemm.macs = shape.count * shape.m * shape.n * shape.k;
-  gemm.parameters = parameters_of(layer, shape);
-  gemm.weight_bytes = shape.count * shape.n * shape.k;
-  gemm.input_bytes = shape.input_elements;
-  gemm.output_bytes = shape.output_elements;
-  gemm.after = layer.after;
-  return gemm;
+  Shape shape = shape_of(layer, batch);
+  if (layer.experts == 0) return {gemm_of(layer, shape, layer.repeat)};
+  const ExpertLoad load = expert_load(layer.experts, layer.experts_per_token, product({batch, layer.rows}));
+  std::vector<GemmLayer> gemms;
+  const auto add = [&](double experts, double rows) {
+    set_rows(shape, rows);
+    gemms.push_back(gemm_of(layer, shape, layer.repeat * static_cast<std::int64_t>(experts)));
+  };
+  if (load.fuller > 0) add(load.fuller, load.rows + 1);
+  add(load.distinct - load.fuller, load.rows);
+  return gemms;
 }
 
 }  // namespace hindsight::workload

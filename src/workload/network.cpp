@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -39,9 +40,11 @@ void add(Totals& totals, const GemmLayer& gemm) {
 }
 
 /// Parameters of the experts of a layer's groups that no token asks.
-double idle_parameters(const Layer& layer, const GemmLayer& gemm) {
+double idle_parameters(const Layer& layer, std::span<const GemmLayer> gemms) {
   if (layer.experts == 0) return 0;
-  return static_cast<double>(layer.repeat * layer.experts - gemm.repeat) * gemm.parameters;
+  std::int64_t idle = layer.repeat * layer.experts;
+  for (const GemmLayer& gemm : gemms) idle -= gemm.repeat;
+  return static_cast<double>(idle) * gemms.front().parameters;
 }
 
 }  // namespace
@@ -65,16 +68,21 @@ Network::Network(std::string name, std::string description, std::string source, 
   std::unordered_set<std::string> names;
   gemms_.reserve(layers_.size());
   other_parameters_ = static_cast<double>(extra_parameters_.count);
-  for (Layer& layer : layers_) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    Layer& layer = layers_[i];
     if (!names.insert(layer.name).second) {
       throw Error(ErrorKind::usage,
                   fmt::format("network '{}': two layers are named '{}' (reports tell layers apart by name)", name_,
                               layer.name));
     }
     layer = normalised(layer);
-    gemms_.push_back(lower(layer, batch_));
-    add(totals_, gemms_.back());
-    other_parameters_ += idle_parameters(layer, gemms_.back());
+    const std::vector<GemmLayer> gemms = gemms_of(layer, batch_);
+    for (const GemmLayer& gemm : gemms) {
+      gemms_.push_back(gemm);
+      gemm_layers_.push_back(i);
+      add(totals_, gemm);
+    }
+    other_parameters_ += idle_parameters(layer, gemms);
   }
   totals_.parameters += other_parameters_;
   const bool stated = std::ranges::any_of(gemms_, [](const GemmLayer& gemm) { return gemm.after.any(); });
@@ -119,9 +127,9 @@ std::string Network::definition_hash() const { return sha256_hex(canonical_defin
 
 LayerCounts count_layers(const Network& network) {
   LayerCounts counts;
-  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+  for (std::size_t i = 0; i < network.gemms().size(); ++i) {
     const std::int64_t repeat = network.gemms()[i].repeat;
-    switch (network.layers()[i].type) {
+    switch (network.layer_of(i).type) {
       case LayerType::convolution:
       case LayerType::transposed_convolution:
         counts.convolution += repeat;

@@ -237,15 +237,23 @@ TEST_F(DatacenterVerbs, JudgesMixturesByAllTheirExpertsAndSaysWhatABatchLeavesOu
 TEST_F(DatacenterVerbs, AWorkloadShowsHowManyExpertsItsBatchReads) {
   const Outcome text = hindsight({"workload", "show", "mixtral_8x7b_decode@8"});
   ASSERT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out, HasSubstr("experts: expert.gate_up reads 7 of 8, 3 rows each;"));
+  EXPECT_THAT(text.out, HasSubstr("experts: expert.gate_up reads 7 of 8, 2 of 3 rows and 5 of 2 rows;"));
   const Json layers =
       Json::parse(hindsight({"workload", "show", "mixtral_8x7b_decode@8", "--json"}).out).at("layer_table");
   EXPECT_EQ(layers.at(6).at("name"), "expert.gate_up");
   EXPECT_EQ(layers.at(6).at("experts"), 8);
   EXPECT_EQ(layers.at(6).at("experts_per_token"), 2);
-  EXPECT_EQ(layers.at(6).at("experts_read"), 7);
-  EXPECT_EQ(layers.at(6).at("repeat"), 64 * 7);
+  EXPECT_EQ(layers.at(6).at("experts_read"), 2);
+  EXPECT_EQ(layers.at(6).at("repeat"), 64 * 2);
+  EXPECT_EQ(layers.at(6).at("m"), 3);
+  EXPECT_EQ(layers.at(7).at("name"), "expert.gate_up");
+  EXPECT_EQ(layers.at(7).at("experts_read"), 5);
+  EXPECT_EQ(layers.at(7).at("repeat"), 64 * 5);
+  EXPECT_EQ(layers.at(7).at("m"), 2);
+  EXPECT_EQ(layers.at(10).at("name"), "logits");
   EXPECT_FALSE(layers.at(0).contains("experts"));
+  EXPECT_THAT(hindsight({"workload", "show", "mixtral_8x7b_decode@64"}).out,
+              HasSubstr("experts: expert.gate_up reads 8 of 8, 16 rows each;"));
   EXPECT_THAT(hindsight({"workload", "export", "mixtral_8x7b_decode@8"}).out,
               HasSubstr("columns: 14336, experts: 8, experts_per_token: 2, bias: false"));
   EXPECT_THAT(hindsight({"workload", "show", "bert_base"}).out, Not(HasSubstr("experts")));

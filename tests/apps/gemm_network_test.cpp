@@ -38,6 +38,21 @@ TEST_F(GemmNetwork, ANetworkIsTheSumOfItsLayers) {
   EXPECT_EQ(gpu.at("in_validated_range"), outside_us == 0);
 }
 
+/// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2; what stands behind them keeps its name.
+TEST_F(GemmNetwork, AGroupOfExpertsIsALineForEachNumberOfRows) {
+  const std::vector<std::string> words = {"--gpu", "h200", "--dtype", "fp8", "--workload", "mixtral_8x7b_decode@8"};
+  const Json gpu = json(words).at("workloads").at(0).at("gpus").at(0);
+  std::vector<std::pair<int, double>> experts;
+  for (const Json& layer : gpu.at("layers")) {
+    if (layer.at("layer") != "expert.gate_up") continue;
+    experts.emplace_back(layer.at("m").get<int>(), layer.at("repeat").get<double>());
+  }
+  EXPECT_THAT(experts, ::testing::ElementsAre(std::pair(3, 128.0), std::pair(2, 320.0)));
+  EXPECT_EQ(gpu.at("layers").back().at("layer"), "logits");
+  EXPECT_EQ(gpu.at("others").back().at("layer"), "expert.gate_up") << "the gate of the experts with fewer rows";
+  EXPECT_THAT(gemm(with(words, {"--explain"})).out, HasSubstr("logits"));
+}
+
 TEST_F(GemmNetwork, ANetworkSaysWhatIsNoGemm) {
   const Json gpu = json({"--gpu", "l40s", "--workload", "mobilenet_v2"}).at("workloads").at(0).at("gpus").at(0);
   ASSERT_EQ(gpu.at("others").size(), 17U);

@@ -71,6 +71,20 @@ TEST(BuiltIn, SaysWhatTheModelSaysOfEveryDesignOnEveryWorkload) {
   EXPECT_GT(infeasible, 0U);
 }
 
+/// A group of experts whose rows do not divide stands before the layer that does not fit.
+TEST(BuiltIn, NamesTheLayerBehindAGroupOfExperts) {
+  const workload::Network network = workload::parse_network(
+      "name: net\nbatch: 8\nlayers:\n"
+      "  - {name: up, type: fully_connected, reduction: 4, columns: 3, experts: 8, experts_per_token: 2}\n"
+      "  - {name: down, type: fully_connected, reduction: 4, columns: 4194304}\n",
+      "net.yaml");
+  const auto evaluator = tiny();
+  const Row row = evaluator->evaluate(levels_of(evaluator->space(), 0, 1), std::span(&network, 1)).at(0);
+  ASSERT_FALSE(row.violations.empty());
+  EXPECT_EQ(row.violations[0].code, "parameter_memory");
+  EXPECT_EQ(row.violations[0].layer, "down");
+}
+
 TEST(BuiltIn, GivesTheSameRowsForAnyNumberOfThreads) {
   const auto evaluator = tiny();
   const std::vector<std::uint16_t> levels = levels_of(evaluator->space(), 0, 100);

@@ -20,8 +20,8 @@ TEST(Protocol, QuestionsReadBack) {
   QuestionReader reader(space);
   std::int64_t id = 0;
   for (const std::string name : {"mobilenet_v2", "mobilenet_v2", "unet", "m6", "bert_base", "mobilenet_v2",
-                                 "mixtral_8x7b_decode", "mixtral_8x7b_decode"}) {
-    const workload::Network network = workload::load_network(name).with_batch(id % 2 + 1);
+                                 "mixtral_8x7b_decode", "mixtral_8x7b_decode", "mixtral_8x7b_decode"}) {
+    const workload::Network network = workload::load_network(name).with_batch(id % 3 + 1);
     const space::Design design{.levels = {static_cast<std::uint16_t>(id % 8), static_cast<std::uint16_t>(id % 2)}};
     const Question question = reader.read(line_of(++id, design, network));
     EXPECT_EQ(question.id, id);
@@ -32,21 +32,24 @@ TEST(Protocol, QuestionsReadBack) {
   }
 }
 
-/// 8 tokens ask 7 of 8 experts, 3 rows each: who multiplies a GEMM by `repeat` has all that is read.
+/// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2: who multiplies GEMMs by `repeat` has all that is read.
 TEST(Protocol, ExpertsAreRepeatedAsOftenAsTheyAreRead) {
   const std::string net =
       "name: n\nbatch: 8\nlayers:\n  - {name: up, type: fully_connected, repeat: 2, reduction: 4, columns: 3, "
       "experts: 8, experts_per_token: 2}\n";
   const std::string text = workload_json(workload::parse_network(net, "n.yaml"));
-  EXPECT_THAT(text, HasSubstr("\"repeat\":14,"));
+  EXPECT_THAT(text, HasSubstr("\"repeat\":4,"));
+  EXPECT_THAT(text, HasSubstr("\"repeat\":10,"));
   EXPECT_THAT(text, HasSubstr("\"experts\":8,\"experts_per_token\":2,"));
   EXPECT_THAT(text, HasSubstr("\"gemm\":{\"m\":3,"));
+  EXPECT_THAT(text, HasSubstr("\"gemm\":{\"m\":2,"));
   const space::DesignSpace space = toy_space();
   const auto problem = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
-    const std::size_t at = changed.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    changed.replace(at, from.size(), to);
+    EXPECT_THAT(changed, HasSubstr(from));
+    for (std::size_t at = changed.find(from); at != std::string::npos; at = changed.find(from, at + to.size())) {
+      changed.replace(at, from.size(), to);
+    }
     QuestionReader reader(space);
     const auto error =
         error_of([&] { (void)reader.read(R"({"id":1,"design":{"size":5,"flow":"os"},"workload":)" + changed + "}"); });
@@ -54,13 +57,14 @@ TEST(Protocol, ExpertsAreRepeatedAsOftenAsTheyAreRead) {
     EXPECT_EQ(error->kind(), ErrorKind::usage);
     return std::string(error->what());
   };
-  EXPECT_EQ(problem("\"repeat\":14", "\"repeat\":7"), "taken");
-  EXPECT_EQ(problem("\"repeat\":14", "\"repeat\":8"),
-            "repeat of layer 'up' is 8, no multiple of the 7 experts that are read");
+  EXPECT_EQ(problem("\"repeat\":10,", "\"repeat\":3,"), "taken");
+  EXPECT_EQ(problem("\"repeat\":4,", "\"repeat\":5,"),
+            "repeat of layer 'up' is 15 in all, no multiple of the 7 experts that are read");
+  EXPECT_EQ(problem("\"repeat\":4,", "\"repeat\":0,"), "repeat of layer 'up' is 0 (sizes lie in 1..2147483648)");
   EXPECT_EQ(problem("\"experts\":8,", ""), "layer 'up' has no field 'experts'");
   EXPECT_EQ(problem("\"experts_per_token\":2", "\"experts_per_token\":9"),
             "layer 'up': experts_per_token 9 is more than all experts (8). Write 1 to 8?");
-  EXPECT_THAT(problem("\"experts\":8", "\"experts\":0"), HasSubstr("experts is 0"));
+  EXPECT_EQ(problem("\"experts\":8", "\"experts\":0"), "experts of layer 'up' is 0 (sizes lie in 1..2147483648)");
 }
 
 TEST(Protocol, AWorkloadThatIsCutInTheMiddleIsNotTakenForTheOneBefore) {

@@ -1,4 +1,5 @@
 /// Readers of what describes spaces, networks, technologies, chips, GPUs, recipes: YAML, most of it; and of landscapes.
+#include <algorithm>
 #include <array>
 
 #include "accel/landscape_seal.h"
@@ -79,7 +80,9 @@ void read_workload(std::string_view bytes) {
   const workload::Network network = workload::parse_network(std::string(bytes), "input.yaml");
   const workload::Network again = workload::parse_network(workload::to_yaml(network), "again.yaml");
   require(again.definition_hash() == network.definition_hash(), "a network reads back from its own text");
-  require(network.gemms().size() == network.layers().size(), "every layer is a product");
+  require(network.gemms().size() == network.gemm_layers().size() && std::ranges::is_sorted(network.gemm_layers()) &&
+              network.gemm_layers().front() == 0 && network.gemm_layers().back() + 1 == network.layers().size(),
+          "every layer is a product or more");
 }
 
 /// What is read has to serve: the area of one chip.

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "tolerances.h"
@@ -57,7 +60,8 @@ TEST(TensorParallel, SharesOutATransformerAsMegatronDoes) {
 
 /// Work and weights of all GPUs together are those of the network.
 TEST(TensorParallel, SharesWorkAndWeightsEvenly) {
-  for (const char* name : {"bert_base", "llama3_70b_decode", "llama3_8b_prefill", "mixtral_8x7b_decode"}) {
+  for (const char* name :
+       {"bert_base", "llama3_70b_decode", "llama3_8b_prefill", "mixtral_8x7b_decode", "mixtral_8x7b_decode@8"}) {
     const workload::Network network = workload::load_network(name);
     for (const std::int64_t devices : {2, 4}) {
       const SharedNetwork shared = share_out(network, devices);
@@ -66,6 +70,24 @@ TEST(TensorParallel, SharesWorkAndWeightsEvenly) {
           << name;
     }
   }
+}
+
+/// 8 tokens ask 7 of 8 experts of each of 32 blocks, 2 of 3 rows and 5 of 2, whose results are reduced one by one.
+TEST(TensorParallel, ReducesWhatEveryExpertPutsOut) {
+  const workload::Network network = workload::load_network("mixtral_8x7b_decode@8");
+  const SharedNetwork shared = share_out(network, 2);
+  ASSERT_EQ(shared.collectives.size(), 4U);
+  std::size_t i = 0;
+  for (const auto& [name, rows, repeat] : std::vector<std::tuple<std::string, double, double>>{
+           {"attention.output", 8, 32}, {"expert.down", 3, 64}, {"expert.down", 2, 160}}) {
+    const SharedNetwork::Collective& one = shared.collectives[i++];
+    EXPECT_EQ(network.layer_of(one.layer).name, name);
+    EXPECT_EQ(static_cast<double>(network.gemms()[one.layer].m), rows);
+    EXPECT_TRUE(one.reduces);
+    EXPECT_EQ(one.elements, rows * 4096);
+    EXPECT_EQ(one.repeat, repeat);
+  }
+  EXPECT_EQ(network.layer_of(shared.collectives[3].layer).name, "logits");
 }
 
 TEST(TensorParallel, RefusesWhatCannotBeSharedOut) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
+#include <tuple>
+#include <vector>
 
 #include "hindsight/core/terminal.h"
 #include "hindsight/evaluator/built_in.h"
@@ -82,6 +85,30 @@ TEST_F(Evaluations, JsonHoldsEveryLayerAndTheAreaAddsUp) {
   }
   EXPECT_EQ(json.at("model"), accel::kModelName);
   EXPECT_THAT(json.at("hindsight_version").get<std::string>(), Not(""));
+}
+
+/// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2; the layer behind them has more channels than fit.
+TEST_F(Evaluations, AGroupOfExpertsIsALineForEachNumberOfRows) {
+  const workload::Network network = workload::parse_network(
+      "name: net\nbatch: 8\nlayers:\n"
+      "  - {name: up, type: fully_connected, reduction: 4, columns: 3, experts: 8, experts_per_token: 2}\n"
+      "  - {name: down, type: fully_connected, reduction: 4, columns: 4194304}\n",
+      "net.yaml");
+  const EvaluatedDesign design = evaluate_design("edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config,
+                                                 technology_, std::span(&network, 1));
+  const Json json = Json::parse(evaluation_json(design)).at("workloads").at(0);
+  ASSERT_EQ(json.at("layers").size(), 3U);
+  std::size_t i = 0;
+  for (const auto& [name, rows, repeat] :
+       std::vector<std::tuple<const char*, int, int>>{{"up", 3, 2}, {"up", 2, 5}, {"down", 8, 1}}) {
+    const Json& layer = json.at("layers").at(i++);
+    EXPECT_EQ(layer.at("name"), name);
+    EXPECT_EQ(layer.at("m"), rows);
+    EXPECT_EQ(layer.at("repeat"), repeat);
+  }
+  EXPECT_EQ(json.at("violations").at(0).at("code"), "parameter_memory");
+  EXPECT_EQ(json.at("violations").at(0).at("layer"), "down");
+  EXPECT_THAT(explanation_text(design, 0), HasSubstr("\ndown  "));
 }
 
 TEST_F(Evaluations, WhatAServerDoesNotSwitchOffIsNoLeakage) {

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <span>
 
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/technology.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/terminal.h"
+#include "hindsight/report/evaluation.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/training_record.h"
+#include "hindsight/workload/network.h"
 #include "log/log_fixture.h"
 
 namespace hindsight::report {
@@ -120,6 +125,26 @@ EvaluationRow of_area(int x, double area_mm2, double latency_s) {
     if (name == "area_mm2") value = area_mm2;
   }
   return row;
+}
+
+/// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2: two bars, which their rows tell apart.
+TEST_F(StudyReportTest, ABarOfExpertsSaysTheirRows) {
+  make({of_area(1, 10, 1)});
+  const workload::Network network = workload::parse_network(
+      "name: net\nbatch: 8\nlayers:\n"
+      "  - {name: up, type: fully_connected, reduction: 64, columns: 64, experts: 8, experts_per_token: 2}\n"
+      "  - {name: down, type: fully_connected, reduction: 64, columns: 64}\n",
+      "net.yaml");
+  const accel::Technology technology = accel::load_technology("22nm");
+  const EvaluatedDesign design = evaluate_design("edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config,
+                                                 technology, std::span(&network, 1));
+  const log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_only);
+  const StudyReport both = study_report(log, {.log_name = "study.db", .explained = &design});
+  for (const char* figure : {"layer-time", "layer-energy"}) {
+    EXPECT_THAT(figure_of(both, figure).panels.at(0).categories,
+                ::testing::UnorderedElementsAre("up, 3 rows", "up, 2 rows", "down", "all others"))
+        << figure;
+  }
 }
 
 TEST_F(StudyReportTest, FrontIsThatOfEveryRow) {

@@ -8,12 +8,15 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/workload/context.h"
 #include "hindsight/workload/network.h"
 #include "workload/random_layer.h"
 
@@ -41,12 +44,14 @@ std::string refusal(const std::string& keys, const std::string& head = "") {
   return "";
 }
 
-/// Mixtral's, of one token, eight and 64: 8 (1 - 0.75^8) = 7.2 and 16 / 7 = 2.3; 8 (1 - 0.75^64) = 8.0.
+/// Mixtral's, of one token, eight and 64: 8 (1 - 0.75^8) = 7.2 and 16 = 7 * 2 + 2; 8 (1 - 0.75^64) = 8.0.
 TEST(ExpertLoad, OfEightExpertsTwoPerToken) {
-  for (const auto& [tokens, distinct, rows] :
-       std::vector<std::array<double, 3>>{{1, 2, 1}, {8, 7, 3}, {64, 8, 16}, {2048, 8, 512}}) {
-    EXPECT_EQ(expert_load(8, 2, tokens).distinct, distinct) << tokens;
-    EXPECT_EQ(expert_load(8, 2, tokens).rows, rows) << tokens;
+  for (const auto& [tokens, distinct, rows, fuller] :
+       std::vector<std::array<double, 4>>{{1, 2, 1, 0}, {8, 7, 2, 2}, {64, 8, 16, 0}, {2048, 8, 512, 0}}) {
+    const ExpertLoad load = expert_load(8, 2, tokens);
+    EXPECT_EQ(load.distinct, distinct) << tokens;
+    EXPECT_EQ(load.rows, rows) << tokens;
+    EXPECT_EQ(load.fuller, fuller) << tokens;
   }
 }
 
@@ -89,36 +94,75 @@ TEST(ExpertLoad, EveryTokenHasItsExpertsAndMoreTokensAskNoFewer) {
       const double places = tokens * static_cast<double>(asked);
       EXPECT_GE(load.distinct, std::max(before, static_cast<double>(asked)));
       EXPECT_LE(load.distinct, std::min(places, static_cast<double>(experts)));
-      EXPECT_GE(load.distinct * load.rows, places);
-      EXPECT_LT(load.distinct * (load.rows - 1), places);
+      EXPECT_EQ(load.distinct * load.rows + load.fuller, places);
+      EXPECT_GE(load.rows, 1);
+      EXPECT_GE(load.fuller, 0);
+      EXPECT_LT(load.fuller, load.distinct);
       before = load.distinct;
     }
     EXPECT_EQ(expert_load(experts, asked, 1).distinct, static_cast<double>(asked));
     EXPECT_EQ(expert_load(experts, asked, 1).rows, 1);
+    EXPECT_EQ(expert_load(experts, asked, 1).fuller, 0);
   }
 }
 
-/// Three groups of eight experts of 12 weights: 8 tokens ask 7 of each, 3 rows each.
+/// Three groups of eight experts of 12 weights: 8 tokens ask 7 of each, of 16 rows in all.
 TEST(LayersOfExperts, AreOneGemmPerExpertThatIsRead) {
   const Network network = expert_network(", repeat: 3, experts: 8, experts_per_token: 2", "batch: 8\n");
-  const GemmLayer& gemm = network.gemms()[0];
-  EXPECT_EQ(gemm.m, 3);
-  EXPECT_EQ(gemm.repeat, 3 * 7);
-  EXPECT_EQ(gemm.macs, 3 * 12);
-  EXPECT_EQ(gemm.input_bytes, 3 * 4);
-  EXPECT_EQ(gemm.output_bytes, 3 * 3);
+  ASSERT_EQ(network.gemms().size(), 2U);
+  EXPECT_EQ(network.gemm_layers(), (std::vector<std::size_t>{0, 0}));
+  for (const auto& [i, rows, experts] : std::vector<std::array<std::int64_t, 3>>{{0, 3, 2}, {1, 2, 5}}) {
+    const GemmLayer& gemm = network.gemms()[static_cast<std::size_t>(i)];
+    EXPECT_EQ(gemm.m, rows);
+    EXPECT_EQ(gemm.out_width, rows);
+    EXPECT_EQ(gemm.repeat, 3 * experts);
+    EXPECT_EQ(gemm.macs, static_cast<double>(rows * 12));
+    EXPECT_EQ(gemm.input_bytes, static_cast<double>(rows * 4));
+    EXPECT_EQ(gemm.output_bytes, static_cast<double>(rows * 3));
+  }
+  EXPECT_EQ(network.totals().macs, 3 * 16 * 12);
   EXPECT_EQ(network.totals().weight_bytes, 3 * 7 * 12);
   EXPECT_EQ(network.totals().parameters, 3 * 8 * 12) << "all experts";
   EXPECT_EQ(network.other_parameters(), 3 * 12) << "the one of each group that nobody asks";
   EXPECT_EQ(count_layers(network).fully_connected, 21);
 }
 
+/// 12 rows of three experts: no expert has one more.
+TEST(LayersOfExperts, AreOneGemmWhereTheirRowsDivide) {
+  const Network network = expert_network(", rows: 6, experts: 3, experts_per_token: 2");
+  ASSERT_EQ(network.gemms().size(), 1U);
+  EXPECT_EQ(network.gemms()[0].m, 4);
+  EXPECT_EQ(network.gemms()[0].repeat, 3);
+}
+
+/// What costs, features and logs see of a group is what they see of two layers with these rows.
+TEST(LayersOfExperts, AreTheLayersThatTheyStandFor) {
+  const std::string sizes = ", type: fully_connected, reduction: 4, columns: 3, bias: false";
+  const std::string last = "  - {name: down" + sizes + "}\n";
+  const Network group = parse_network(
+      "name: net\nlayers:\n  - {name: up" + sizes + ", repeat: 3, rows: 8, experts: 8, experts_per_token: 2}\n" + last,
+      "group.yaml");
+  const Network plain = parse_network(
+      "name: net\nextra_parameters: {count: 36, what: \"the expert of each group that nobody asks\"}\n"
+      "layers:\n  - {name: more" +
+          sizes + ", repeat: 6, rows: 3}\n  - {name: fewer" + sizes + ", repeat: 15, rows: 2}\n" + last,
+      "plain.yaml");
+  EXPECT_EQ(group.canonical_definition(), plain.canonical_definition());
+  EXPECT_EQ(context_vector(group), context_vector(plain));
+  EXPECT_EQ(group.layer_of(0).name, "up");
+  EXPECT_EQ(group.layer_of(1).name, "up");
+  EXPECT_EQ(group.layer_of(2).name, "down");
+}
+
 /// Rows and batch are tokens alike: what 4 rows at batch 2 come to, 8 rows do at batch 1.
 TEST(LayersOfExperts, CountTheTokensOfAllRowsAndOfTheBatch) {
   const Network rows = expert_network(", rows: 8, experts: 8, experts_per_token: 2");
   const Network both = expert_network(", rows: 4, experts: 8, experts_per_token: 2", "batch: 2\n");
-  EXPECT_EQ(rows.gemms()[0].m, both.gemms()[0].m);
-  EXPECT_EQ(rows.gemms()[0].repeat, both.gemms()[0].repeat);
+  ASSERT_EQ(rows.gemms().size(), both.gemms().size());
+  for (std::size_t i = 0; i < rows.gemms().size(); ++i) {
+    EXPECT_EQ(rows.gemms()[i].m, both.gemms()[i].m);
+    EXPECT_EQ(rows.gemms()[i].repeat, both.gemms()[i].repeat);
+  }
 }
 
 TEST(LayersOfExperts, AllOfThemAreAnOrdinaryLayerPerExpert) {
@@ -159,6 +203,11 @@ TEST(LayersOfExperts, RoundTripAtRandom) {
     EXPECT_EQ(again.definition_hash(), network.definition_hash());
     EXPECT_EQ(to_yaml(again), to_yaml(network));
     EXPECT_EQ(network.totals().parameters, network.with_batch(64).totals().parameters) << "all experts, whoever asks";
+    const double rows = static_cast<double>(layer.repeat * network.batch() * layer.rows * layer.experts_per_token);
+    const auto inputs = static_cast<double>(layer.reduction), outputs = static_cast<double>(layer.columns);
+    EXPECT_EQ(network.totals().macs, rows * inputs * outputs);
+    EXPECT_EQ(network.totals().input_bytes, rows * inputs);
+    EXPECT_EQ(network.totals().output_bytes, rows * outputs);
   }
 }
 
@@ -216,13 +265,27 @@ TEST(ShippedMixtures, ABatchReadsTheExpertsThatItsTokensAsk) {
     EXPECT_EQ(network.totals().weight_bytes + network.other_parameters(), 46702792704) << name;
     EXPECT_EQ(network.layers(), mixtral.layers()) << "a batch is the same network";
     EXPECT_EQ(network.gemms()[6].m, rows) << name;
-    EXPECT_EQ(network.layers()[6].name, "expert.gate_up");
+    EXPECT_EQ(network.layer_of(6).name, "expert.gate_up");
   }
   // DeepSeek-V3: 256 (1 - (31 / 32)^8) = 57.4 of 256.
   const Network deepseek = load_network("deepseek_v3_decode@8");
   EXPECT_EQ(deepseek.totals().weight_bytes - load_network("deepseek_v3_decode").totals().weight_bytes,
             58.0 * 3 * 7168 * 2048 * (57 - 8));
   EXPECT_EQ(deepseek.totals().parameters, 671026419200);
+}
+
+/// Of every token two (or eight) experts, at any batch: nothing is rounded.
+TEST(ShippedMixtures, ABatchHasTheWorkOfItsTokens) {
+  for (const char* name : {"mixtral_8x7b_decode", "deepseek_v3_decode", "mixtral_8x7b_prefill"}) {
+    const Network one = load_network(name);
+    for (const std::int64_t batch : {2, 3, 5, 8, 13, 30, 64}) {
+      const Network network = one.with_batch(batch);
+      const auto tokens = static_cast<double>(batch);
+      EXPECT_EQ(network.totals().macs, tokens * one.totals().macs) << name << " " << batch;
+      EXPECT_EQ(network.totals().input_bytes, tokens * one.totals().input_bytes) << name << " " << batch;
+      EXPECT_EQ(network.totals().output_bytes, tokens * one.totals().output_bytes) << name << " " << batch;
+    }
+  }
 }
 
 /// One token and a prompt were described rightly before layers could say that they are experts: logs and models of them

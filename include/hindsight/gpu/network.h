@@ -24,9 +24,9 @@
 
 namespace hindsight::gpu {
 
-/// One layer; the prediction is that of one repeat. Layers that are no GEMM have none.
+/// One GEMM of the network; the prediction is that of one repeat. Layers that run as no GEMM have none.
 struct LayerPrediction {
-  std::size_t layer = 0;  ///< index into Network::layers()
+  std::size_t layer = 0;  ///< index into Network::gemms()
   Gemm gemm;
   double repeat = 1;
   GemmPrediction prediction;
@@ -38,7 +38,7 @@ enum class OtherKind { depthwise, attention, normalisation, elementwise, all_red
 /// Kernels that are no GEMM; the prediction is that of one of `repeat`.
 struct OtherLayer {
   OtherKind kind = OtherKind::depthwise;
-  std::size_t layer = 0;  ///< index of the layer that it is: of attention the scores, of a normalisation likewise
+  std::size_t layer = 0;  ///< index into Network::gemms(): of attention the scores, of a normalisation likewise
   double repeat = 1;
   OtherPrediction prediction;
 };

@@ -40,7 +40,7 @@ struct Link {
 struct SharedNetwork {
   workload::Network network;
   struct Collective {
-    std::size_t layer = 0;  ///< whose results they are
+    std::size_t layer = 0;  ///< index into Network::gemms(): whose results they are
     bool reduces = true;    ///< false: gathers
     double elements = 0;    ///< of the whole result
     double repeat = 1;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hindsight/workload/vector_work.h"
 
@@ -114,8 +115,12 @@ struct GemmLayer {
 /// Lowers a layer at `batch` images (or sequences) to its GEMM.
 /// Model: im2col: m = batch*P*Q, n = out_channels/groups, k = in_channels/groups*R*S, count = groups
 /// [paper: chellapilla-2006]. fully_connected: m = batch*rows. matmul: count = batch*kv_heads,
-/// m = rows*heads/kv_heads. Of a group of experts: one repeat per expert that is read, m = the tokens of each, see
-/// experts.h. Errors: Error{usage} as validate(), also for products that overflow at this batch.
+/// m = rows*heads/kv_heads. Errors: Error{usage} as validate(), also for products that overflow at this batch.
+/// Precondition: the layer is in no group of experts.
 [[nodiscard]] GemmLayer lower(const Layer& layer, std::int64_t batch);
+
+/// The GEMMs of any layer: that of lower(). Of a group of experts (experts.h): one repeat per expert that is read, m =
+/// the tokens of each; where some get one token more than others two GEMMs, theirs first. Errors: as lower().
+[[nodiscard]] std::vector<GemmLayer> gemms_of(const Layer& layer, std::int64_t batch);
 
 }  // namespace hindsight::workload

@@ -1,6 +1,7 @@
 /// Networks: named layers with repeat counts and a batch size, read from `data/workloads/*.yaml`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -46,8 +47,12 @@ class Network {
   [[nodiscard]] bool stand_in() const { return stand_in_; }
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] const std::vector<Layer>& layers() const { return layers_; }
-  /// Same order and length as layers().
+  /// In the order of layers(), which are one each or, in a group of experts, up to two (gemms_of()).
   [[nodiscard]] const std::vector<GemmLayer>& gemms() const { return gemms_; }
+  /// The layer of each GEMM: index into layers().
+  [[nodiscard]] const std::vector<std::size_t>& gemm_layers() const { return gemm_layers_; }
+  /// The layer of gemms()[gemm].
+  [[nodiscard]] const Layer& layer_of(std::size_t gemm) const { return layers_[gemm_layers_[gemm]]; }
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] const ExtraParameters& extra_parameters() const { return extra_parameters_; }
   /// Trained parameters that no GEMM reads at this batch: extra_parameters() and those of experts that no token asks.
@@ -66,6 +71,7 @@ class Network {
   std::vector<Layer> layers_;
   ExtraParameters extra_parameters_;
   std::vector<GemmLayer> gemms_;
+  std::vector<std::size_t> gemm_layers_;
   double other_parameters_ = 0;
   Totals totals_;
 };
