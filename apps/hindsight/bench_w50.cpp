@@ -176,7 +176,7 @@ Contender contender(const BenchW50Options& options, const std::string& name) {
     result.candidates = study::candidate_recipes(false);  // a table has no layers
     for (surrogate::Recipe& recipe : result.candidates) apply_settings(recipe, options.settings);
   } else {
-    result.recipe = named_recipe(base_recipe(options, name), name);
+    result.recipe = named_recipe(base_recipe(options, name), name, {kChosenRecipe, "forest", "best_in_log"});
     remark_unread_keys(result.recipe, options.quiet);
     apply_settings(result.recipe, options.settings);
   }

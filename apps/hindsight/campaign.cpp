@@ -160,7 +160,8 @@ void add_campaign(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--max", options->words.limits.max, "Limit NAME=NUMBER: any metric, or parameter"));
   repeatable(verb->add_option("--min", options->words.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", options->words.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
-  verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
+  verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]")
+      ->check(not_empty());
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--recipe", options->recipe, "How to learn [margins]");
   add_evaluator_options(*verb, options->evaluator);

@@ -45,6 +45,7 @@ struct CheckOptions {
   std::string calibrations;
   std::string technology;  ///< empty: that of the space, or of the chip
   std::int64_t top = 1;
+  bool top_given = false;
   bool json = false;
 };
 
@@ -153,6 +154,10 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
         {.name = options.design, .config = configuration_of(space, options.design), .technology = space.technology()}};
   }
   const auto [chip, why] = asked_chip(options.design, options.technology);
+  if (!options.space.empty()) {  // which may be a default
+    remark(fmt::format("--space {}: is not read, as {} is a reference chip and no design of a space",
+                       printable(options.space, 100), printable(options.design, 100)));
+  }
   return {{.name = chip.name, .config = chip.config, .technology = chip.technology, .why_technology = why}};
 }
 
@@ -168,6 +173,12 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
                 fmt::format("--proposals {}: names a run of a log whose designs are checked, and {} names them here. "
                             "Leave one of the two out",
                             printable(options.proposals, 100), options.design.empty() ? "--file" : "--design"));
+  }
+  if (options.top_given && !options.design.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--top {}: counts the proposals of a log or file that are checked, and --design names one "
+                            "design. Leave one of the two out",
+                            options.top));
   }
   std::vector<Candidate> found =
       !options.design.empty() ? from_design(options) : (!options.log.empty() ? from_log(options) : from_file(options));
@@ -323,18 +334,23 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--file", options->file, "Output of propose --json");
   verb->add_option("--design", options->design, kDesignHelp);
   verb->add_option("--space", options->space, "Design space of a text id [edge]");
-  verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + " [as proposed]");
+  verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + "\n[as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
   verb->add_option("--technology", options->technology, "Node, NODE@CLASS: its cooling [the designs']");
-  verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
+  const CLI::Option* top =
+      verb->add_option("--top", options->top, "Best proposals to check [1]")->check(between(1, kMostProposals));
   verb->add_flag("--json", options->json, "Everything, as JSON");
   add_dry_run(*verb, session);
   verb->footer(
       "A batch with '=' is the largest that takes no longer than the design.\n"
       "Exit code 3 when no design can run its workloads.\n"
-      "Example: hindsight check --design coral_edge_tpu --workload mobilenet_v2 --gpu l4,h200");
-  verb->callback([options, &session] { session.action = [options, &session] { return run(*options, session); }; });
+      "Example: hindsight check --design coral_edge_tpu --workload mobilenet_v2 \\\n"
+      "           --gpu l4,h200");
+  verb->callback([options, top, &session] {
+    options->top_given = top->count() > 0;
+    session.action = [options, &session] { return run(*options, session); };
+  });
 }
 
 }  // namespace hindsight::app

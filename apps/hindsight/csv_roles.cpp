@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 #include "output.h"
+#include "verbs.h"
 
 namespace hindsight::app {
 namespace {
@@ -86,9 +87,10 @@ dataset::CsvRoles CsvRoleOptions::resolve(const dataset::CsvTable& table) const 
 }
 
 CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options) {
-  CLI::Option* const objective = verb.add_option("--objective", options.objective, "Column to optimise");
-  verb.add_option("--infeasible", options.infeasible, "Column of 1/0, or COLUMN=VALUE");
-  verb.add_option("--reason", options.reason, "Column that says why [reason]");
+  CLI::Option* const objective =
+      verb.add_option("--objective", options.objective, "Column to optimise")->check(not_empty());
+  verb.add_option("--infeasible", options.infeasible, "Column of 1/0, or COLUMN=VALUE")->check(not_empty());
+  verb.add_option("--reason", options.reason, "Column that says why [reason]")->check(not_empty());
   verb.add_option("--context", options.context, "Columns a,b of the application")->delimiter(',');
   verb.add_option("--constraint", options.constraints, "Columns a,b of further metrics")->delimiter(',');
   verb.add_option("--ignore", options.ignored, "Columns a,b to leave out; count_* too")->delimiter(',');

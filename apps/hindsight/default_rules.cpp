@@ -55,6 +55,8 @@ constexpr auto kRivals = std::to_array<Rivals>({
     {"propose", "columns", "json"},
     {"campaign", "regret", "evaluator"},
     {"check", "file", "log design"},
+    {"check", "top", "design"},
+    {"check", "proposals", "design file"},
     {"report", "log", "compare"},
     {"bench offline", "results", "out"},
     {"gemm", "csv", "workload m n k explain"},

@@ -33,12 +33,28 @@ std::string stated_max(const evaluator::Evaluator& evaluator) {
   return join(words, " ");
 }
 
+/// What is minimised has its limit in `propose` without a label of its own.
+void require_other_constraints(const LearningRows& rows) {
+  const auto objective = dataset::parse_objective(
+      rows.objective, rows.maximise ? dataset::Direction::maximise : dataset::Direction::minimise);
+  if (objective.factors.size() != 1 || objective.factors.front().exponent != 1) return;
+  const dataset::Objective::Factor& factor = objective.factors.front();
+  const auto same = std::ranges::find_if(
+      rows.constraints, [&](const std::string& name) { return name == factor.metric || name == factor.short_name; });
+  if (same == rows.constraints.end()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("--constraint {}: is the objective, which `propose --max {}=NUMBER` limits without it. Leave "
+                          "it out",
+                          printable(*same, 100), printable(*same, 100)));
+}
+
 }  // namespace
 
 void add_learning_rows(CLI::App& verb, LearningRows& rows) {
   repeatable(verb.add_option("--log", rows.logs, "SQLite log to learn from; several: each once"))->required();
   verb.add_option("--workloads,--workload", rows.workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
-  verb.add_option("--objective", rows.objective, "Product of powers of metrics [latency, or imported]");
+  verb.add_option("--objective", rows.objective, "Product of powers of metrics [latency, or imported]")
+      ->check(not_empty());
   verb.add_flag("--maximise", rows.maximise, "Larger objectives are better");
   verb.add_option("--runs", rows.runs, "Only rows of these runs a,b,c")->delimiter(',')->check(between(1, INT64_MAX));
   repeatable(verb.add_option("--where", rows.where, "Only rows with METRIC<=NUMBER etc."));
@@ -91,6 +107,7 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
   rows.objective = words->objective;
   rows.constraints = words->constraints;
   rows.where = words->where;
+  require_other_constraints(rows);
   return rows;
 }
 

@@ -8,7 +8,9 @@
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/dataset/load.h"
+#include "hindsight/log/log.h"
 #include "hindsight/report/model.h"
+#include "hindsight/study/applications.h"
 #include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/novelty.h"
 #include "hindsight/workload/network.h"
@@ -45,12 +47,11 @@ std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model
   dataset::Selection selection;
   const bool all = options.workloads.empty() || options.workloads == "all";
   if (!all) selection.workloads = workload::names_in_list(options.workloads);
-  selection.space = parts.space.name();
+  selection.space = study::space_of_model(log::Log::open(options.log, log::OpenMode::read_only), model);
   if (!options.evaluator.empty()) selection.evaluator = options.evaluator;
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
   for (const std::string& condition : options.where) selection.where.push_back(dataset::parse_condition(condition));
   const dataset::Dataset data = learnable_rows(dataset::load_dataset(options.log, selection), false);
-  surrogate::require_space(model, data.space);
   return surrogate::score_applications(model, data);
 }
 
@@ -98,7 +99,8 @@ void add_calibrate_model(CLI::App& group, Session& session) {
   add_dry_run(*verb, session);
   verb->footer(
       "`propose` then says what error to expect of an unseen network.\n"
-      "Example: hindsight model calibrate any.safetensors --log other.sqlite --out calibrated.safetensors");
+      "Example: hindsight model calibrate any.safetensors --log other.sqlite \\\n"
+      "           --out calibrated.safetensors");
   verb->callback([options, &session] {
     session.action = [options, &session] {
       options->score.model = model_file(options->score.model);

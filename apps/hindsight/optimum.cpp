@@ -236,7 +236,8 @@ void add_optimum(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--min", request.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", request.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   const CLI::Option* objective =
-      verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]");
+      verb->add_option("--objective", request.objective, "latency, energy, edp, or a product [latency_s]")
+          ->check(not_empty());
   repeatable(verb->add_option("--pareto", request.pareto, "Front of 2 to 4: latency,energy,area_mm2,peak_power_w"));
   verb->add_option("--epsilon", request.epsilon, "Thin the front: at most this share worse [0]")
       ->check(CLI::Range(0.0, 1.0).description(""));

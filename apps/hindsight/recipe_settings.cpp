@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
 #include "output.h"
 #include "recipe_choice.h"
@@ -54,8 +57,16 @@ surrogate::Recipe recipe_for(const std::string& name, const std::string& method)
   return recipe;
 }
 
-surrogate::Recipe named_recipe(const std::string& base, const std::string& name) {
-  return surrogate::is_method(name) ? recipe_for(base, name) : surrogate::load_recipe(name);
+surrogate::Recipe named_recipe(const std::string& base, const std::string& name,
+                               const std::vector<std::string>& others) {
+  if (surrogate::is_method(name)) return recipe_for(base, name);
+  const std::vector<std::string> shipped = list_data_files("configs/training");
+  if (names_a_file(name) || std::ranges::find(shipped, name) != shipped.end()) return surrogate::load_recipe(name);
+  std::vector<std::string> known = others;
+  for (const auto& list : {surrogate::method_names(), shipped}) {
+    for (const std::string& one : list) add_once(known, one);
+  }
+  fail_unknown_name("method or recipe", name, known);
 }
 
 void apply_setting(surrogate::Recipe& recipe, const std::string& setting) {

@@ -14,8 +14,10 @@ namespace hindsight::app {
 [[nodiscard]] surrogate::Recipe recipe_for(const std::string& name, const std::string& method);
 
 /// What `name` stands for in a list of methods: a method, trained by the recipe `base` as recipe_for() has it, or a
-/// recipe of that name. Error as load_recipe() has it.
-[[nodiscard]] surrogate::Recipe named_recipe(const std::string& base, const std::string& name);
+/// recipe of that name. Error{usage} for an unknown one, with those that are known and `others` of the list; as
+/// load_recipe() has it for a file.
+[[nodiscard]] surrogate::Recipe named_recipe(const std::string& base, const std::string& name,
+                                             const std::vector<std::string>& others = {});
 
 /// "alpha=0.1". Error{usage} for another form, an unknown key, a value out of range, or a method, which has an option
 /// of its own.

@@ -39,6 +39,9 @@ report::StudyReport make_report(const ReportOptions& options, const std::string&
                                 const std::optional<check::Importance>& importance) {
   const log::Log log = log::Log::open(file, log::OpenMode::read_only);
   for (const std::string& warning : log.warnings()) remark(warning);
+  if (const std::string other = importance ? report::other_space_text(log, *importance) : ""; !other.empty()) {
+    remark(fmt::format("--model {}: {}", printable(options.model, 100), other));
+  }
   return report_of_log(log, file, gpu::load_gpus(options.gpus), importance);
 }
 
@@ -85,7 +88,7 @@ void require_sense(const ReportOptions& options) {
     throw Error(ErrorKind::usage, "report: --figure and --panel are of single figures. Add --format svg");
   }
   if (options.width_given && options.format != "png") {
-    throw Error(ErrorKind::usage, "--width: only a PNG has one. Add --format png, or leave it out");
+    remark("--width: only a PNG has one, so that it is not read. Add --format png, or leave it out");
   }
   if (options.format == "png") require_png_renderer();
 }

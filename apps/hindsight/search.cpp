@@ -197,7 +197,8 @@ void add_search(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--max", options->words.limits.max, "Limit NAME=NUMBER: any metric, or parameter"));
   repeatable(verb->add_option("--min", options->words.limits.min, "Smallest value of a parameter, NAME=NUMBER"));
   repeatable(verb->add_option("--set", options->words.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
-  verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]");
+  verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]")
+      ->check(not_empty());
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestExactInteger));
   verb->add_option("--chains", options->chains, "Searches of seeds SEED, SEED+1, ... [one per shard]")

@@ -67,6 +67,8 @@ Importance permutation_importance(const surrogate::Model& model, const std::stri
     importance.contexts.push_back(context.name);
     before.push_back(model.predict(levels, context, threads));
   }
+  importance.space = model.parts().space.name();
+  importance.space_hash = model.parts().space.definition_hash();
   const auto& parameters = model.parts().space.parameters();
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const surrogate::LevelMatrix changed = shuffled(levels, static_cast<Eigen::Index>(p));

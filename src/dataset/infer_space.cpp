@@ -45,6 +45,17 @@ std::string no_parameter(const CsvTable& table, const ColumnRoles& roles, std::s
   return "";
 }
 
+/// What a table of names teaches, where every row has its own and nothing else: nothing about others. Empty of others.
+std::string lone_names_remark(const CsvTable& table, const ColumnRoles& roles, const space::Parameter& parameter) {
+  const std::size_t rows = table.rows.size();
+  const bool is_one_per_row = parameter.labels.size() == rows && rows >= kFewRows && roles.design.size() == 1;
+  if (parameter.kind != space::ParameterKind::categorical || !is_one_per_row) return "";
+  return fmt::format(
+      "{}: '{}' is the only parameter, and has a value of its own in every one of {} rows: what is learnt of one tells "
+      "nothing of another. Split it into columns whose values repeat, e.g. one for each letter",
+      printable(table.file.string(), 100), printable(table.header[roles.design.front().column], 40), with_commas(rows));
+}
+
 /// "--ignore a,b" for a few columns, "--ignore 'counter_*'" where many begin alike, else the first few.
 std::string ignoring(const CsvTable& table, const std::vector<std::size_t>& columns) {
   constexpr std::size_t kListed = 4, kLetters = 3;  // [chosen] names in a message; of a beginning that says something
@@ -234,6 +245,9 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
       unfit.push_back(column.column);
       left_out.push_back(printable(header));
       continue;
+    }
+    if (std::string remark = lone_names_remark(table, resolved, parameter); !remark.empty()) {
+      remarks.push_back(std::move(remark));
     }
     if (looks_like_result(table, column, parameter)) result_like.push_back(printable(header));
     if (std::string remark = cell_remark(table, column.column, numeric); !remark.empty()) {

@@ -342,7 +342,7 @@ class Proposer {
     if (reachable < threshold) {
       const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
                                       [&](double value) { return value <= reachable && value < threshold; });
-      if (step == kRelaxed.end()) return search_unlikely(reachable, threshold, solution);
+      if (step == kRelaxed.end()) return search_unlikely(best, threshold, solution);
       threshold = *step;
     }
     options.start.clear();
@@ -431,19 +431,21 @@ class Proposer {
 
   /// Designs that are all but sure to fail are no proposals. What looks for the limit in the way may come by designs
   /// that are likely enough and meet all limits, which the search for the likeliest had missed: these are.
-  Solution search_unlikely(double reachable, double& threshold, const Solution& solution) {
+  Solution search_unlikely(const Solution& likeliest, double& threshold, const Solution& solution) {
     threshold = std::min(kRelaxed.back(), options_.min_p_feasible);
     const std::string remedy = options_.unlikely_remedy ? options_.unlikely_remedy() : "";
     problem_used_ = with_p_feasible(threshold);
     if (!remedy.empty()) problem_used_.constraints.back().text = never_worth_allowing(threshold);
     try {
-      return search_on(problem_used_, solution, search_, remedy);
+      Solution found = search_on(problem_used_, solution, search_, remedy);
+      found.evaluations += likeliest.evaluations;
+      return found;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::no_feasible) throw;
       throw Error(ErrorKind::no_feasible,
                   fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
                               "{}, at least {} is needed: {}",
-                              as_threshold(1 - reachable), shortest(threshold), error.what()));
+                              as_threshold(likeliest.best.front().score), shortest(threshold), error.what()));
     }
   }
 

@@ -290,6 +290,43 @@ std::string proof_text(const Proposals& proposals, const optimize::Proof& proof)
                         : fmt::format(". A search by chance had found {:.2f} times that", std::exp(gain)));
 }
 
+/// Why proposals are less likely to be feasible than was asked for.
+std::string lowered_text(const Proposals& proposals) {
+  const optimize::ProposeResult& result = proposals.result;
+  const std::string asked = shortest(proposals.options.min_p_feasible), used = shortest(result.min_p_feasible_used);
+  return result.relaxed_by_log
+             ? fmt::format(
+                   "the log's best design can be built, and the model prefers it to all that reach p_feasible {}; "
+                   "lowered to {}, which it reaches",
+                   asked, used)
+             : fmt::format("no design reaches p_feasible {}; lowered to {}", asked, used);
+}
+
+/// Why there are fewer proposals than were asked for, and what gives more.
+std::string few_text(const Proposals& proposals) {
+  const optimize::ProposeOptions& options = proposals.options;
+  const optimize::Solution& solution = proposals.result.solution;
+  const std::size_t parameters = proposals.model.parts().space.parameters().size();
+  std::string wanted = "meets the limits";
+  std::vector<std::string> lower;
+  if (options.only_new) wanted += ", is not in the log";
+  if (proposals.result.min_p_feasible_used > 0) {
+    wanted += fmt::format(", reaches p_feasible {}", shortest(proposals.result.min_p_feasible_used));
+    lower.emplace_back("--min-feasible");
+  }
+  if (options.diversity > 1) {
+    wanted += fmt::format(", differs from these in {} parameters{}", options.diversity,
+                          options.diversity > parameters ? fmt::format(" (designs have {})", parameters) : "");
+    lower.emplace_back("--diversity");
+  }
+  const bool all_judged =
+      solution.termination == optimize::Termination::enumerated || (solution.proof && solution.proof->open() == 0);
+  return fmt::format("{} of the {} proposals asked for: no other design that was found {}. To have more, {}{}",
+                     proposals.result.proposals.size(), options.count, wanted,
+                     lower.empty() ? "" : fmt::format("lower {}, or ", join(lower, " or ")),
+                     all_judged ? "allow more values" : "raise --evaluations");
+}
+
 /// What a reader must know before the table.
 std::string notes(const Proposals& proposals, int columns) {
   const auto& list = proposals.result.proposals;
@@ -298,15 +335,10 @@ std::string notes(const Proposals& proposals, int columns) {
   for (const std::string& doubt : proposals.doubts) {
     out += wrapped("warning: ", "this model must not be trusted here: " + doubt, columns, 2);
   }
-  if (proposals.result.min_p_feasible_used < proposals.options.min_p_feasible) {
-    const auto& result = proposals.result;
-    const std::string asked = shortest(proposals.options.min_p_feasible), used = shortest(result.min_p_feasible_used);
-    note(result.relaxed_by_log
-             ? fmt::format(
-                   "the log's best design can be built, and the model prefers it to all that reach p_feasible {}; "
-                   "lowered to {}, which it reaches",
-                   asked, used)
-             : fmt::format("no design reaches p_feasible {}; lowered to {}", asked, used));
+  if (proposals.result.min_p_feasible_used < proposals.options.min_p_feasible) note(lowered_text(proposals));
+  const bool interrupted = proposals.result.solution.termination == optimize::Termination::interrupted;
+  if (proposals.options.front.empty() && list.size() < proposals.options.count && !interrupted) {
+    note(few_text(proposals));
   }
   if (!proposals.model.parts().feasibility_learned) {
     note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
@@ -328,7 +360,7 @@ std::string notes(const Proposals& proposals, int columns) {
     note("the model has not seen every one of these workloads: predicted values are guesses, the order counts");
   }
   if (proposals.result.solution.proof) note(proof_text(proposals, *proposals.result.solution.proof));
-  if (proposals.result.solution.termination == optimize::Termination::interrupted) {
+  if (interrupted) {
     note("the search was interrupted; these are the best so far");
   } else if (proposals.interrupted) {
     note("interrupted before the exact front and random ones were known");

@@ -226,6 +226,18 @@ ReportSection backtest_section(StudyContext& context) {
   return section;
 }
 
+std::string other_space_text(const log::Log& log, const check::Importance& importance) {
+  std::vector<std::string> names;
+  for (const log::SpaceSummary& space : log::spaces(log)) {
+    if (space.designs == 0) continue;
+    if (space.definition_hash == importance.space_hash) return "";
+    names.push_back(space.name);
+  }
+  if (names.empty()) return "";
+  return fmt::format("the log has no design of the model's space '{}' ({:.12}), only of {}: these are other parameters",
+                     printable(importance.space, 60), importance.space_hash, printable(join(names, ", "), 150));
+}
+
 ReportSection importance_section(StudyContext& context) {
   ReportSection section{.id = "importance", .title = "Which parameters the model's answer depends on"};
   if (!context.sources.importance) {
@@ -233,15 +245,17 @@ ReportSection importance_section(StudyContext& context) {
     return section;
   }
   const check::Importance& importance = *context.sources.importance;
+  const std::string other_space = other_space_text(context.log, importance);
   ReportFigure figure{
       .name = "importance",
       .title = "Permutation importance on the surrogate",
       .note = fmt::format(
           "Of the model {}: a parameter's values are shuffled among {} random designs and "
           "{} asked again. It says what the model uses, not what the hardware "
-          "does; parameters that stand for each other share theirs.",
+          "does; parameters that stand for each other share theirs.{}",
           printable(importance.model), with_commas(importance.designs),
-          counted(importance.contexts.size(), "workload") + (importance.contexts.size() == 1 ? " is" : " are")),
+          counted(importance.contexts.size(), "workload") + (importance.contexts.size() == 1 ? " is" : " are"),
+          other_space.empty() ? "" : fmt::format(" But {}.", other_space)),
       .kind = FigureKind::bars,
       .columns = {{.name = "importance", .label = "ranking lost; p_feasible moved"}}};
   figure.table = {.caption = "Permutation importance",

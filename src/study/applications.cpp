@@ -160,16 +160,24 @@ std::vector<std::optional<workload::Network>> networks_at_hand(const std::vector
   return networks;
 }
 
+std::string space_of_model(const log::Log& log, const surrogate::Model& model) {
+  std::vector<log::SpaceSummary> spaces = log::spaces(log);
+  const std::string own = model.parts().space.definition_hash();
+  const auto found = std::ranges::find(spaces, own, &log::SpaceSummary::definition_hash);
+  if (found != spaces.end()) return found->name;
+  std::erase_if(spaces, [](const log::SpaceSummary& space) { return space.designs == 0; });
+  // Of several, none of which is the model's, the first says what differs.
+  const auto first = spaces.size() > 1 ? std::optional(spaces.front().name) : std::nullopt;
+  surrogate::require_space(model, dataset::stored_space(log, first));
+  return model.parts().space.name();
+}
+
 dataset::Dataset load_logged(const std::string& log, const std::string& evaluator, const surrogate::Model& model,
                              const std::vector<Application>& wanted, const std::vector<std::string>& labels) {
   const surrogate::Model::Parts& parts = model.parts();
   dataset::Selection selection;
   const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
-  for (const log::SpaceSummary& space : log::spaces(opened)) {
-    if (space.definition_hash == parts.space.definition_hash()) selection.space = space.name;
-  }
-  // Before its rows are read: those of another space have other metrics.
-  if (!selection.space) surrogate::require_space(model, dataset::stored_space(opened, std::nullopt));
+  selection.space = space_of_model(opened, model);
   if (!evaluator.empty()) selection.evaluator = evaluator;
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);
   const std::vector<std::string> metrics = log::metric_names(opened);

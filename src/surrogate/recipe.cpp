@@ -197,6 +197,8 @@ bool is_method(const std::string& name) {
   return std::ranges::any_of(kMethods, [&](const auto& known) { return known.name == name; });
 }
 
+std::vector<std::string> method_names() { return names_in(kMethods); }
+
 bool by_tables(Method method) { return method == Method::margins || method == Method::layers; }
 
 std::string to_string(Method method) { return std::string(name_in(kMethods, method)); }
@@ -257,8 +259,10 @@ Recipe parse_recipe(const std::string& yaml, const std::string& name) {
 
 void set_recipe_value(Recipe& recipe, const std::string& key, const std::string& value) {
   if (std::ranges::find(all_keys(), key) == all_keys().end()) {
+    std::vector<std::string> known = all_keys();
+    std::erase(known, "method");  // it has options of its own
     throw Error(ErrorKind::usage,
-                fmt::format("a training recipe has no key '{}'.{}", printable(key), did_you_mean(key, all_keys())));
+                fmt::format("a training recipe has no key '{}'.{}", printable(key), did_you_mean(key, known)));
   }
   const bool is_list = key == "hidden" || key == "held_out";
   const std::string text = is_list && !value.starts_with('[') ? "[" + value + "]" : value;

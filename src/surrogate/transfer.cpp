@@ -202,25 +202,38 @@ std::optional<TransferScore> scratch_score(const TransferRows& rows, const Recip
   return score;
 }
 
+/// Trains networks on the rows alone and takes their limits; why that cannot be, empty when it was done.
+std::string take_scratch_limits(const TransferRows& rows, const Recipe& recipe, unsigned threads,
+                                TransferNetworks& networks, Model::Parts& parts) {
+  try {
+    const Model scratch = model_from_scratch(rows.data, recipe, threads);
+    stop_when_asked();
+    const std::string why_not = take_limits(scratch, networks);
+    if (why_not.empty()) parts.feasibility_temperature = scratch.parts().feasibility_temperature;
+    return why_not;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    return fmt::format("their training ended: {}", error.what());
+  }
+}
+
 /// Limits learned from the rows alone, where they tell held-out rows apart better than `moved` does; whether they were
-/// taken. `area`: of networks from scratch, `moved`: of the networks as they are.
+/// taken. `area`: of networks from scratch, `moved`: of the networks as they are. `remarks`: what was said of limits,
+/// which holds no longer where others are taken.
 bool limits_from_rows(const TransferRows& rows, const Recipe& recipe, unsigned threads, double area, double moved,
                       TransferNetworks& networks, Model::Parts& parts, std::vector<std::string>& remarks) {
   const double known = parts.feasibility_learned ? moved : kChanceArea;
   if (!separates_better(area, known, rows.feasible.size(), rows.data.size() - rows.feasible.size())) return false;
   const std::string compared = fmt::format("rows held out: area under the curve {:.3f}, {} {:.3f}", area,
                                            parts.feasibility_learned ? "moved" : "without any", known);
-  const Model scratch = model_from_scratch(rows.data, recipe, threads);
-  stop_when_asked();
-  const std::string why_not = take_limits(scratch, networks);
+  const std::string why_not = take_scratch_limits(rows, recipe, threads, networks, parts);
   if (!why_not.empty()) {
     remarks.push_back(
         fmt::format("limits learned from these rows alone would be better ({}), but {}", compared, why_not));
     return false;
   }
   parts.feasibility_learned = true;
-  parts.feasibility_temperature = scratch.parts().feasibility_temperature;
-  remarks.push_back(fmt::format("limits: learned from these rows alone ({})", compared));
+  remarks = {fmt::format("limits: learned from these rows alone ({})", compared)};
   return true;
 }
 
@@ -264,10 +277,16 @@ TransferScore own_score(const std::vector<TransferScore>& scores, const std::str
   return named("adapted");
 }
 
+/// Whose limits a model has, and how well they tell rows held out apart; NaN where not known.
+struct TakenLimits {
+  bool from_rows = false;
+  double area = kNaN;
+};
+
 /// `parts`: those of the base, but for what limits from the rows alone changed.
 Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetworks& networks,
                 const TransferOptions& options, const std::vector<TransferScore>& scores, const std::string& moves,
-                double feasibility_auc) {
+                const TakenLimits& limits) {
   const auto of_base = [&](const std::string& key) {
     const auto found = parts.provenance.find(key);
     return found == parts.provenance.end() ? std::string() : found->second;
@@ -280,7 +299,7 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
       {"from_sha256", options.sha256},
       {"from_dataset_sha256", of_base("dataset_sha256")},
       {"dataset_sha256", rows.data.content_hash()},
-      {"adapted_by", moves},
+      {"adapted_by", limits.from_rows ? moves + "; limits: these rows alone" : moves},
       {"compared_on_rows_held_out", scores_text(scores)},
       {"metrics_of", "rows held out in fifths, before the last fit on all rows"},
       {"seed", std::to_string(options.seed)}};
@@ -291,7 +310,7 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
   parts.metrics = {.kendall_tau = own.kendall_tau,
                    .spearman = kNaN,
                    .top_k_precision = kNaN,
-                   .feasibility_auc = feasibility_auc,
+                   .feasibility_auc = limits.area,
                    .calibration_error = kNaN};
   parts.members = as_networks(networks);
   return Model(std::move(parts));
@@ -384,9 +403,9 @@ TransferResult adapt(const Model& base, const dataset::Dataset& data, const Tran
   const std::vector<HeadFrame> frames = frames_of(networks, rows, "objective", 0);
   ObjectiveOutcome objective = adapt_objective(rows, frames, threads);
   apply_moves(networks, frames, objective.moves);
-  std::vector<std::string> remarks;
+  std::vector<std::string> remarks, of_limits;
   adapt_labels(rows, networks, remarks, threads);
-  const Feasibility feasibility = adapt_feasibility(rows, networks, remarks);
+  const Feasibility feasibility = adapt_feasibility(rows, networks, of_limits);
   std::vector<TransferScore>& scores = objective.scores;
   if (base.parts().feasibility_learned) {
     scores.front().feasibility_auc = area_under_curve(data, feasibility.before);
@@ -395,19 +414,19 @@ TransferResult adapt(const Model& base, const dataset::Dataset& data, const Tran
   const TransferScore own = own_score(scores, objective.choice.name());
   bool scratch_is_better = false;
   Model::Parts parts = base.parts();
-  double area = std::ranges::find(scores, "adapted", &TransferScore::name)->feasibility_auc;
+  TakenLimits limits{.area = std::ranges::find(scores, "adapted", &TransferScore::name)->feasibility_auc};
   if (options.compare_scratch) {
     const Recipe recipe = scratch_recipe(base.parts().recipe_text, data, options.seed);
     if (const auto scratch = scratch_score(rows, recipe, threads, remarks)) {
       scratch_is_better = better(*scratch, own, rows.feasible.size());
       scores.push_back(*scratch);
       const double alone = scratch->feasibility_auc;
-      if (!scratch_is_better && limits_from_rows(rows, recipe, threads, alone, area, networks, parts, remarks)) {
-        area = alone;
-      }
+      if (!scratch_is_better && limits_from_rows(rows, recipe, threads, alone, limits.area, networks, parts, of_limits))
+        limits = {.from_rows = true, .area = alone};
     }
   }
-  Model model = assembled(std::move(parts), rows, networks, options, scores, objective.choice.name(), area);
+  remarks.insert(remarks.end(), of_limits.begin(), of_limits.end());
+  Model model = assembled(std::move(parts), rows, networks, options, scores, objective.choice.name(), limits);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {.model = std::move(model),
           .scores = std::move(scores),

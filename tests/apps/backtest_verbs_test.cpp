@@ -61,6 +61,8 @@ TEST_F(Learn, BacktestShowsATableAndRefusesWhatItCannotTest) {
   ASSERT_EQ(text.exit_code, 0) << text.err;
   for (const char* word : {"margins", "plain", "best_half", "chosen: "}) EXPECT_THAT(text.out, HasSubstr(word));
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--methods", "margin"}), 2, "margins");
+  expect_one_line_error(hindsight({"backtest", "--log", log(), "--methods", "zzz"}), 2,
+                        "unknown method or recipe 'zzz'. Known: prime, coms, supervised, margins, layers, plain");
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--set", "stepz=1"}), 2, "steps");
   expect_one_line_error(hindsight({"backtest", "--log", log(), "--workloads", "m7"}), 2, "m6");
 }
@@ -207,7 +209,11 @@ TEST_F(Learn, W50RefusesARecipeAndSettingsThatNobodyOfItsMethodsHears) {
     words.insert(words.end(), more.begin(), more.end());
     return hindsight(words);
   };
-  expect_one_line_error(rehearsed({"--methods", "default", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
+  expect_one_line_error(rehearsed({"--methods", "zzz"}), 2,
+                        "unknown method or recipe 'zzz'. Known: default, forest, best_in_log, prime, coms");
+  const Outcome unknown_key = rehearsed({"--methods", "default", "--set", "nosuchkey=1"});
+  expect_one_line_error(unknown_key, 2, "has no key 'nosuchkey'");
+  EXPECT_THAT(unknown_key.err, ::testing::Not(HasSubstr("method,"))) << "which --set refuses";
   expect_one_line_error(rehearsed({"--methods", "best_in_log", "--set", "nosuchkey=1"}), 2, "has no key 'nosuchkey'");
   expect_one_line_error(rehearsed({"--methods", "best_in_log,forest", "--set", "steps=5"}), 2,
                         "no recipe is trained by best_in_log, forest");

@@ -208,6 +208,10 @@ TEST_F(Check, WrongTurnsGetOneLine) {
   expect_one_line_error(check({"--file", foreign, "--workload", "unet"}), 2, "foreign.json: proposal 1: design:");
   expect_one_line_error(check({"--design", chip, "--workload", "unet", "--proposals", "3"}), 2,
                         "--proposals 3: names a run of a log whose designs are checked, and --design names them here");
+  EXPECT_THAT(check({"--design", chip, "--workload", "mobilenet_v2", "--space", "tiny"}).err,
+              HasSubstr("--space tiny: is not read, as edge_tpu_v1 is a reference chip and no design of a space"));
+  expect_one_line_error(check({"--design", chip, "--workload", "unet", "--top", "1"}), 2,
+                        "--top 1: counts the proposals of a log or file that are checked, and --design names one");
 }
 
 TEST_F(Check, WrongRunsGetOneLineAndChangeNothing) {

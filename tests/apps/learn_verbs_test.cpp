@@ -61,6 +61,19 @@ TEST_F(Learn, FromALogToProposalsAndTheTruth) {
   EXPECT_THAT(contents, HasSubstr("propose: 3 designs for latency_s, first predicted "));
   EXPECT_THAT(contents, HasSubstr(proposals.at("proposals").at(0).at("design").get<std::string>()));
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
+  const Outcome report = hindsight({"report", "--log", log(), "--model", model(), "--format", "json"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(report.out + report.err, Not(HasSubstr("no design of the model's space")));
+}
+
+TEST_F(Learn, WhatDoesNotGoTogetherIsNamedByItsOwnSide) {
+  ASSERT_EQ(sweep("m6", "40").exit_code, 0);
+  const Outcome scored = hindsight({"model", "score", "edge-any", "--log", log()});
+  expect_one_line_error(scored, 4, "the model was trained on design space 'edge'");
+  EXPECT_THAT(scored.err, HasSubstr("not on 'tiny'"));
+  expect_one_line_error(train({"--constraint", "latency"}), 2,
+                        "--constraint latency_s: is the objective, which `propose --max latency_s=NUMBER` limits");
+  expect_one_line_error(train({"--objective", ""}), 2, "--objective: the text is empty. Is a variable not set?");
 }
 
 TEST_F(Learn, ProposingAsksNoSimulator) {

@@ -171,6 +171,20 @@ TEST(InferSpace, RefusesIdentifiersAndMeasurements) {
   EXPECT_THAT(refusal(text, {.objective = "y", .ignored = {"a"}}), HasSubstr("66,000 different values"));
 }
 
+TEST(InferSpace, RemarksOnNamesOfWhichEveryRowHasItsOwn) {
+  const auto remarks = [](int rows, const std::string& before) {
+    std::string text = "name,y\n";
+    for (int i = 0; i < rows; ++i) text += before + std::to_string(i) + ",1\n";
+    return infer_columns(parse_csv(text, "t.csv"), {.objective = "y"}, "inferred").remarks;
+  };
+  EXPECT_THAT(
+      remarks(100, "n"),
+      ElementsAre(HasSubstr("t.csv: 'name' is the only parameter, and has a value of its own in every one of "
+                            "100 rows: what is learnt of one tells nothing of another. Split it into columns")));
+  EXPECT_THAT(remarks(99, "n"), ::testing::IsEmpty()) << "a short list of designs";
+  EXPECT_THAT(remarks(100, ""), ::testing::IsEmpty()) << "numbers have neighbours";
+}
+
 TEST(InferSpace, NamesAllIdentifiersAndMeasurementsAtOnce) {
   const auto table = [](const std::vector<std::string>& names) {
     std::string text = "a,y";

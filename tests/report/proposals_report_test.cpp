@@ -44,6 +44,27 @@ TEST(ProposalsText, RemarksThatEveryPredictionIsWorseThanTheLogsBest) {
               HasSubstr("Every proposal is predicted to be worse"));
 }
 
+TEST(ProposalsText, SaysWhyThereAreFewerThanWereAskedFor) {
+  Proposals proposals = known_proposals();
+  const auto text_of = [&proposals] { return proposals_text(proposals, DesignStyle::compact, 0); };
+  EXPECT_THAT(text_of(), Not(HasSubstr("asked for"))) << "three of three";
+  proposals.options.count = 10;
+  proposals.options.diversity = 100;
+  proposals.result.min_p_feasible_used = proposals.options.min_p_feasible = 0.9;
+  EXPECT_THAT(text_of(), HasSubstr("note: 3 of the 10 proposals asked for: no other design that was found meets the "
+                                   "limits, reaches p_feasible 0.9, differs from these in 100 parameters (designs "
+                                   "have 6). To have more, lower --min-feasible or --diversity, or raise "
+                                   "--evaluations\n"));
+  proposals.options.diversity = 0;
+  proposals.result.min_p_feasible_used = proposals.options.min_p_feasible = 0;
+  proposals.options.only_new = true;
+  EXPECT_THAT(text_of(), HasSubstr("found meets the limits, is not in the log. To have more, raise --evaluations\n"));
+  proposals.result.solution.termination = optimize::Termination::enumerated;
+  EXPECT_THAT(text_of(), HasSubstr("To have more, allow more values\n"));
+  proposals.result.solution.termination = optimize::Termination::interrupted;
+  EXPECT_THAT(text_of(), Not(HasSubstr("asked for"))) << "the interruption is why";
+}
+
 TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   Proposals proposals = known_proposals();
   proposals.doubts = {"its networks disagree"};

@@ -50,6 +50,7 @@ inline Proposals predicting(const std::vector<double>& values, double relative_s
                       .doubts = {},
                       .technology = {}};
   proposals.options.contexts = {plain_context("one")};
+  proposals.options.count = values.size();
   for (const double value : values) {
     optimize::Proposal proposal;
     proposal.design.levels = {0, 0, 0, 0, 0, 0};

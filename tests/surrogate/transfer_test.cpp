@@ -350,6 +350,10 @@ TEST(Adapt, LimitsAreThoseOfTheRowsAloneWhereTheseTellMore) {
   const TransferResult taken = adapt(doubtful, rows_of(kLearnt, 1, 150, 5, 40), options);
   EXPECT_FALSE(taken.scratch_is_better) << "the objective is what it was";
   EXPECT_THAT(taken.remarks, Contains(HasSubstr("limits: learned from these rows alone (rows held out: ")));
+  EXPECT_THAT(taken.remarks,
+              Each(testing::Not(testing::AnyOf(HasSubstr("limits moved"), HasSubstr("all as they were")))))
+      << "what moved was left behind";
+  EXPECT_EQ(taken.model.parts().provenance.at("adapted_by"), taken.objective_moves + "; limits: these rows alone");
   EXPECT_EQ(taken.model.parts().metrics.feasibility_auc, score(taken, "from scratch").feasibility_auc);
   EXPECT_GT(truth(taken.model, kLearnt, 40).right, 0.9);
   const Truth kept = truth(taken.model, kLearnt, 40), before = truth(doubtful, kLearnt, 40);
@@ -360,6 +364,19 @@ TEST(Adapt, LimitsAreThoseOfTheRowsAloneWhereTheseTellMore) {
   options.compare_scratch = true;
   const TransferResult stayed = adapt(base(), rows_of(kLearnt, 1, 150, 5, 40), options);
   EXPECT_THAT(stayed.remarks, Each(testing::Not(HasSubstr("these rows alone"))));
+}
+
+TEST(Adapt, AModelThatKnewNoLimitsHasThoseOfTheRows) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  TransferOptions options = quick();
+  options.compare_scratch = true;
+  Model::Parts parts = base().parts();
+  parts.feasibility_learned = false;
+  const TransferResult result = adapt(Model(std::move(parts)), rows_of(kLearnt, 1, 150, 5, 40), options);
+  EXPECT_TRUE(result.model.parts().feasibility_learned);
+  EXPECT_THAT(result.remarks, Contains(HasSubstr(", without any 0.500)")));
+  EXPECT_THAT(result.remarks, Each(testing::Not(HasSubstr("p_feasible stays 1"))));
+  EXPECT_GT(truth(result.model, kLearnt, 40).right, 0.9);
 }
 
 TEST(SeparatesBetter, OnlyBeyondTheStandardError) {

@@ -26,6 +26,7 @@ struct Importance {
   std::size_t designs = 0;                 ///< that were asked about, per context
   std::vector<std::string> contexts = {};  ///< of the applications the model learned, those it was asked about
   std::vector<ParameterImportance> parameters = {};  ///< largest ranking_lost first
+  std::string space = {}, space_hash = {};           ///< the model's: name, definition
 };
 
 /// Of the same random designs of the model's space every time (surrogate::typical_designs), of those likely to be

@@ -150,4 +150,7 @@ struct StudySources {
 /// what stands in each, plots of both with the same axes.
 [[nodiscard]] StudyReport compared(const StudyReport& first, const StudyReport& second);
 
+/// A clause that says that the model's space is none of the log's; empty where it is one, or the log has no designs.
+[[nodiscard]] std::string other_space_text(const log::Log& log, const check::Importance& importance);
+
 }  // namespace hindsight::report

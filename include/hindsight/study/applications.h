@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hindsight/dataset/dataset.h"
+#include "hindsight/log/log.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/workload/network.h"
 
@@ -33,6 +34,10 @@ struct Application {
 [[nodiscard]] std::vector<workload::Network> networks_of(const std::vector<Application>& wanted);
 /// The same for what can do without: nothing where an application is no network that is at hand as the model knows it.
 [[nodiscard]] std::vector<std::optional<workload::Network>> networks_at_hand(const std::vector<Application>& wanted);
+
+/// What the log calls the model's space. Error{incompatible} that says in what they differ where it has another: asked
+/// before rows are read, as those of another space have other metrics; Error{usage} where it has no designs.
+[[nodiscard]] std::string space_of_model(const log::Log& log, const surrogate::Model& model);
 
 /// Rows of the log for the model's space and objective, of the evaluator of that name (needed where it has several),
 /// with those of `labels`, metrics, that the log has.

@@ -15,6 +15,7 @@ namespace hindsight::surrogate {
 enum class Method { prime, coms, supervised, margins, layers };
 [[nodiscard]] Method parse_method(const std::string& name);
 [[nodiscard]] bool is_method(const std::string& name);
+[[nodiscard]] std::vector<std::string> method_names();
 [[nodiscard]] std::string to_string(Method method);
 /// margins and layers: networks of these kinds (architecture.h), feasibility by how far limits are missed.
 [[nodiscard]] bool by_tables(Method method);
