@@ -12,7 +12,7 @@ namespace hindsight::surrogate {
 
 /// Whether an area under the curve is larger than another by more than its standard error; NaN is never larger.
 ///
-/// Equation (Hanley and McNeil 1982, equation 1): with A the area, f and i rows of each kind,
+/// Equation [paper: hanley-1982, equations 1 and 2]: with A the area, f and i rows of each kind,
 /// SE^2 = (A (1 - A) + (f - 1) (Q1 - A^2) + (i - 1) (Q2 - A^2)) / (f i), Q1 = A / (2 - A), Q2 = 2 A^2 / (1 + A).
 /// One that is 0 or 1 has the error of half a pair less: rows this few leave no certainty.
 [[nodiscard]] bool separates_better(double area, double other, std::size_t feasible, std::size_t infeasible);

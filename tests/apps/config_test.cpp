@@ -182,6 +182,13 @@ TEST_F(Config, TheCommandLineWinsOverWhatContradictsIt) {
   project("all: {workload: m4}\n");
   const Outcome gemm = hindsight({"gemm", "--gpu", "l4", "-m", "64", "-n", "64", "-k", "64"}, in("project"));
   EXPECT_EQ(gemm.exit_code, 0) << gemm.err;
+  // What is said of lists of proposals has no say about one design, nor the width of pictures about pages.
+  project("check: {top: 5, proposals: 3}\nreport: {width: 640}\n");
+  const Outcome check =
+      hindsight({"check", "--design", "edge_tpu_v1", "--workload", "mobilenet_v2", "--gpu", "l4"}, in("project"));
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  const Outcome page = hindsight({"report", "--log", log, "--format", "md"}, in("project"));
+  EXPECT_EQ(page.exit_code, 0) << page.err;
   // The model as a process stays one: --log would make it a page, and --model means nothing without it.
   project("all: {log: " + log + ", model: edge-any}\n");
   EXPECT_TRUE(shown({"serve"}, "log", in("project")).is_null());
