@@ -27,8 +27,10 @@
 namespace hindsight::optimize {
 namespace {
 
-/// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for.
-constexpr std::array<double, 8> kRelaxed = {0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1};
+/// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for. Close to each other: far
+/// below what is reached a search finds where the model errs in favour.
+constexpr std::array kRelaxed = {0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5,
+                                 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1};
 /// [chosen] Scores closer than this (0.01 % of the objective) are ties, decided by p_feasible.
 constexpr double kScoreTie = 1e-4;
 /// [chosen] Designs kept per proposal asked for: the best ones are neighbours of each other.

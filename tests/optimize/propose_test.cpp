@@ -470,6 +470,7 @@ TEST(Propose, RelaxesFeasibilityStepByStepAndSaysSo) {
   const ProposeResult third = propose(model_with(0.33), options);
   EXPECT_EQ(third.min_p_feasible_used, 0.3);
   EXPECT_EQ(third.proposals.front().design.levels[0], 9) << "only there p_feasible reaches 0.3";
+  EXPECT_EQ(propose(model_with(0.38), options).min_p_feasible_used, 0.35) << "no lower than it has to be";
   EXPECT_EQ(propose(model_with(0.8), options).min_p_feasible_used, 0.5);
 }
 
