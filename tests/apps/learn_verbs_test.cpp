@@ -474,7 +474,8 @@ TEST_F(Learn, AnObjectiveBelowZeroAndALabelOfZerosGoToProposals) {
   expect_one_line_error(propose({"--workload", "below", "--aggregate", "worst"}), 2, "Use mean or weighted");
   EXPECT_EQ(propose({"--workload", "below", "--aggregate", "mean"}).exit_code, 0);
   expect_one_line_error(train({"--objective", "gain^2"}), 4, "product of powers");
-  expect_one_line_error(train({"--maximise"}), 4, "maximised");
+  expect_one_line_error(train({"--maximise"}), 4,
+                        "Import a column above 0, such as gain plus a constant, or one with the other sign");
 }
 
 TEST_F(Learn, AnInterruptedProposalIsStoredAsOne) {
