@@ -81,7 +81,9 @@ std::size_t forget_pending(const std::filesystem::path& log, const std::string& 
 struct TellRequest {
   std::filesystem::path file;  ///< CSV; "-" is standard input
   std::filesystem::path log;   ///< it exists
-  std::string space = {};      ///< empty: that of the newest ask whose parameters the table has, else the log's
+  /// Empty: that of an ask that awaits the table's designs, or whose parameters it has; else the newest ask's, or the
+  /// log's.
+  std::string space = {};
   std::string evaluator = {};  ///< empty: who was asked for these designs, where that is one; else that of the same ask
   std::string workload = {};   ///< of all rows; empty: the column `workload`, or the only one that was asked for
   std::vector<std::string> metrics = {};  ///< columns that are metrics although neither the log nor an ask names them
