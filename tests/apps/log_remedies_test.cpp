@@ -178,6 +178,19 @@ TEST_F(LogRemedies, ASweepSaysWhatIsMissing) {
   expect_one_line_error(hindsight(one), 2, "there is 1 network to choose from. Give at most 1?");
 }
 
+TEST_F(LogRemedies, AWholeNumberIsWrittenInDigits) {
+  const auto samples = [&](const std::string& number) {
+    return hindsight({"sweep", "--workloads", "m6", "--space", "tiny", "--log", file("a.db"), "--samples", number});
+  };
+  for (const char* number : {"1e3", "1,000", "1000.0"}) {
+    expect_one_line_error(samples(number), 2, "is not written as a whole number. Write 1000.");
+  }
+  expect_one_line_error(samples("1.5"), 2, "--samples: 1.5 is no whole number. Give a whole number from 1 to ");
+  expect_one_line_error(samples("0"), 2, "--samples: 0 is out of range. Give a whole number from 1 to ");
+  expect_one_line_error(samples("1e99"), 2, "--samples: 1e99 is out of range");
+  expect_one_line_error(samples("many"), 2, "--samples: 'many' is no number");
+}
+
 TEST_F(LogRemedies, ARoleWithoutAColumnIsNotMisspelt) {
   const Outcome refused = hindsight({"calibrate", "--gpu", "l4", "--measurements", table(), "--columns", "m"});
   expect_one_line_error(refused, 2, "'m' is no ROLE=COLUMN. Write m=COLUMN");
