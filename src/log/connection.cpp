@@ -216,13 +216,16 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
     database.exec(fmt::format("PRAGMA query_only = ON; PRAGMA cache_size = -{}", kCacheKib));
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xff;
-    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && size_beside(file, "-wal") > 0) {
+    const int reason = system_error_of(database.getHandle(), errno);
+    // In a writable folder what cannot be opened is the disk's matter.
+    const bool may_not_write = code == SQLITE_READONLY || (code == SQLITE_CANTOPEN && *how.options != '\0');
+    if (may_not_write && reason != EIO && size_beside(file, "-wal") > 0) {
       throw Error(ErrorKind::failure,
                   fmt::format("{}: the newest commits are still in {}-wal, which can be merged only in a writable "
                               "folder. Copy both files to one and read the copy.",
                               shown(file), shown(file.filename())));
     }
-    throw_translated(error, system_error_of(database.getHandle(), errno), file, "opening it");
+    throw_translated(error, reason, file, "opening it");
   }
   return connection;
 }
