@@ -90,6 +90,18 @@ TEST_F(Class03Disk, ALogWithCommitsBesideItThatCannotBeOpened) {
   }
   EXPECT_GE(failed, 3);
 }
+TEST_F(Class03Disk, AConfigurationThatTheDiskCannotReadIsNoMistakeOfTheUser) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  write_file_atomically(file("s.yaml"), "name: s\nparameters:\n  - {name: a, unit: count, values: [1, 2]}\n");
+  const CallCounts counts(temporary_.path());
+  auto environment = counts.environment("read", 1, "forever");
+  environment["HINDSIGHT_FAULT_ERRNO"] = "EIO";
+  const Ended ended = run({"space", "check", file("s.yaml")}, {.environment = environment});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("s.yaml: cannot read: Input/output error"));
+  EXPECT_EQ(run({"space", "check", file("s.yaml")}).exit_code, 0);
+  EXPECT_EQ(run({"space", "check", file("t.yaml")}).exit_code, 2);
+}
 TEST_F(Class03Disk, MeasurementsOfAGpu) {
   expect_answered("measure", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
 }
