@@ -107,11 +107,16 @@ TEST_F(LogRemedies, AnObjectiveThatIsUnfinishedIsRefused) {
 TEST_F(LogRemedies, AnotherTableOfTheSameNameGetsASpaceOfAnotherName) {
   EXPECT_EQ(import(table()).exit_code, 0);
   const std::string other = write("t.csv", "c,d,time\n1,2,3\n2,3,4\n");
-  expect_one_line_error(import(other), 2, "(key 'name' of its file; a table's: `hindsight space infer --name`)");
+  expect_one_line_error(import(other), 2,
+                        "has a space 't' of other parameters or values. Use another log, or `hindsight space infer " +
+                            other + " --objective time --name t_2 --out t_2.yaml` and --space t_2.yaml");
   ASSERT_EQ(
-      hindsight({"space", "infer", other, "--objective", "time", "--name", "u", "--out", file("u.yaml")}).exit_code, 0);
-  const Outcome imported = import(other, {"--space", file("u.yaml")});
+      hindsight({"space", "infer", other, "--objective", "time", "--name", "t_2", "--out", file("t_2.yaml")}).exit_code,
+      0);
+  const Outcome imported = import(other, {"--space", file("t_2.yaml")});
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  expect_one_line_error(import(other, {"--ignore", "c"}), 2, "--objective time --ignore c --name t_3 --out t_3.yaml`");
+  expect_one_line_error(import(other, {"--round", "c=2"}), 2, "or name a --space with a name of its own");
 }
 
 TEST_F(LogRemedies, WhatAFormatHasNoUseForIsRefused) {
