@@ -30,7 +30,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Short ids, or their beginnings, of the designs that a table names, if it does.
+/// Short ids, their beginnings, or text ids, in lower case, of the designs that a table names, if it does.
 std::set<std::string> named_designs(const dataset::CsvTable& table) {
   std::set<std::string> ids;
   const auto column = std::find(table.header.begin(), table.header.end(), "design");
@@ -46,6 +46,7 @@ std::set<std::string> awaiting_spaces(const log::Log& log, const dataset::CsvTab
   std::set<std::string> names;
   if (ids.empty()) return names;
   const auto is_named = [&](const log::PendingDesign& one) {
+    if (ids.contains(lower_case(one.design_text_id))) return true;
     std::string id = space::hash_id(content_hash(one.design_text_id));
     for (; !id.empty(); id.pop_back()) {
       if (ids.contains(id)) return true;

@@ -105,7 +105,7 @@ TEST_F(Class03Disk, AConfigurationThatTheDiskCannotReadIsNoMistakeOfTheUser) {
 TEST_F(Class03Disk, MeasurementsOfAGpu) {
   expect_answered("measure", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
 }
-/// Its two files are copied by the kernel: neither a read nor a write of the program.
+/// Its two files are copied, the copies compared, and brought together.
 TEST_F(Class03Disk, ARepairOfALogWithCommitsBesideIt) {
   expect_answered("repair with commits", {.call = "read", .error = "EIO", .times = "once"}, 5);
   expect_answered("repair with commits", {.call = "write", .error = "ENOSPC", .times = "once"}, 5);
