@@ -80,6 +80,8 @@ TEST_F(LogRemedies, AskOffersNoEvaluatorThatItRefuses) {
   expect_one_line_error(refused, 2, "Name your own simulator, as you call it: --evaluator simulator");
   EXPECT_THAT(refused.err, Not(HasSubstr("Choose one")));
   EXPECT_EQ(hindsight({"ask", "--log", log, "-n", "1", "--evaluator", "simulator"}).exit_code, 0);
+  const Outcome again = hindsight({"ask", "--log", log, "-n", "1"});
+  EXPECT_EQ(again.exit_code, 0) << "who was asked before: " << again.err;
 }
 
 TEST_F(LogRemedies, DrawnIsWithinWhatIsAskedFor) {
