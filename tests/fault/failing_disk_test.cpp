@@ -77,7 +77,7 @@ TEST_F(Class03Disk, ALogWithCommitsBesideItThatCannotBeOpened) {
   int failed = 0;
   for (const std::uint64_t n : {1, 2, 3, 4, 5, 6}) {
     // Keeps the next commits in the -wal file.
-    const SQLite::Database keeper((folder() / "log.db").string(), SQLite::OPEN_READONLY);
+    const SQLite::Database keeper((folder() / "log.db").string(), SQLite::OPEN_READWRITE);
     static_cast<void>(SQLite::Statement(keeper, "SELECT count(*) FROM evaluations").executeStep());
     sweep(std::to_string(5 + n).c_str());
     auto environment = counts.environment("open", n, "forever");
