@@ -80,11 +80,7 @@ bool check_path(const fs::path& file, OpenMode mode) {
       throw Error(ErrorKind::usage,
                   fmt::format("{}: no such log. Check the path, or create one with `hindsight sweep`.", shown(file)));
     }
-    const fs::path folder = folder_of(file);
-    if (!fs::is_directory(folder, error)) {
-      throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(file),
-                                                shown(folder), shell_quoted(shown(folder))));
-    }
+    require_folder_of(file);
     return false;
   }
   if (error) {
@@ -327,6 +323,14 @@ std::string reading_uri(const fs::path& file) {
 std::string shown(const fs::path& file) {
   constexpr std::size_t kWidth = 150;  // [chosen] leaves room for the problem and its remedy
   return printable(without_passwords(file.string()), kWidth);
+}
+
+void require_folder_of(const fs::path& file) {
+  const fs::path folder = folder_of(file);
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(file),
+                                            shown(folder), shell_quoted(shown(folder))));
 }
 
 std::string log_command(std::string_view verb, const fs::path& file) {

@@ -21,7 +21,6 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
-#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "log/draft_file.h"
@@ -49,10 +48,7 @@ void require_files(const fs::path& damaged, const fs::path& output) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: is there already, and a repaired log is a new file. Name another.", shown(output)));
   }
-  if (const fs::path folder = fs::absolute(output).parent_path(); !fs::is_directory(folder, error)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(output),
-                                              shown(folder), shell_quoted(shown(folder))));
-  }
+  require_folder_of(output);
 }
 
 bool is_beside(const fs::path& file, const char* ending) {
