@@ -60,6 +60,7 @@ int ask(const AskOptions& options, const Session& session) {
       .reads("--space", options.request.space)
       .reads("--workload", options.request.workloads)
       .writes("--out", options.out)
+      .writes_log("--log", options.log)
       .require_usable();
   if (const std::size_t untold = study::untold_answers(options.out, options.log); untold > 0) {
     throw Error(ErrorKind::usage,
@@ -113,7 +114,7 @@ int tell(const TellOptions& options, const Session& session) {
   study::TellRequest request = options.request;
   request.file = options.file;
   request.provenance = session.provenance;
-  FileRoles().reads("FILE", options.file).reads_log("--log", options.log).require_usable();
+  FileRoles().reads("FILE", options.file).appends_log("--log", options.log).require_usable();
   study::Told told;
   write_log(session, options.log, [&](const std::string& log) {
     request.log = log;

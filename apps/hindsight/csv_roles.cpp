@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "output.h"
 #include "verbs.h"
@@ -84,6 +85,20 @@ dataset::CsvRoles CsvRoleOptions::resolve(const dataset::CsvTable& table) const 
   if (!infeasible.empty()) roles.infeasible = infeasible;
   if (!reason.empty()) roles.reason = reason;
   return roles;
+}
+
+std::string CsvRoleOptions::pasted() const {
+  std::string text;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : " ", option, shell_quoted(value));
+  };
+  add("--objective", objective);
+  add("--infeasible", infeasible);
+  add("--reason", reason);
+  add("--context", join(context, ","));
+  add("--constraint", join(constraints, ","));
+  add("--ignore", join(ignored, ","));
+  return text;
 }
 
 CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options) {

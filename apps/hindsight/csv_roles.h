@@ -15,6 +15,8 @@ struct CsvRoleOptions {
   /// In lists of columns * stands for any letters, of columns that no option names. Error{usage} with the nearest
   /// column when one does not exist, and for a pattern that no column is like.
   [[nodiscard]] dataset::CsvRoles resolve(const dataset::CsvTable& table) const;
+  /// As they were given, to be pasted: "--objective y --ignore 'count_*'".
+  [[nodiscard]] std::string pasted() const;
 };
 /// Returns the option of the objective, which most verbs require.
 CLI::Option* add_csv_roles(CLI::App& verb, CsvRoleOptions& options);

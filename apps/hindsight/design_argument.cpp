@@ -25,7 +25,9 @@ bool is_text_id(const std::string& design) {
 }
 
 bool names_logged(const std::string& design, const std::string& log) {
-  return !log.empty() && space::is_short_id(design);
+  if (log.empty()) return false;
+  if (!log::is_log_there(log)) static_cast<void>(log::Log::open(log, log::OpenMode::read_only));
+  return space::is_short_id(design);
 }
 
 void require_own_space(const std::string& space) {

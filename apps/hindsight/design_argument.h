@@ -21,7 +21,8 @@ inline constexpr const char* kDesignHelp = "Text id, short id of --log, referenc
 /// The space of a text id where none is named.
 inline constexpr const char* kDefaultSpace = "edge";
 
-/// Whether a log was named and `design` can be a short id of it.
+/// Whether a log was named and `design` can be a short id of it. A log that is named is there: the errors of
+/// Log::open(), also where the design needs none.
 [[nodiscard]] bool names_logged(const std::string& design, const std::string& log);
 /// Error{usage} where --space was named for a short id, whose space the log knows.
 void require_own_space(const std::string& space);

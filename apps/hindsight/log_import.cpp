@@ -1,8 +1,10 @@
 /// hindsight log import: files of other tools, and proposals with their true values, become rows of a log.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "csv_roles.h"
 #include "dry_run.h"
@@ -10,8 +12,11 @@
 #include "file_roles.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
+#include "hindsight/log/address.h"
+#include "hindsight/log/query.h"
 #include "hindsight/report/import.h"
 #include "hindsight/sweep/definitions.h"
 #include "log_verbs.h"
@@ -95,12 +100,36 @@ void round_columns(const ImportOptions& options, dataset::CsvTable& table) {
   }
 }
 
+/// A table whose columns have other roles now, or another table of that name: what to do instead of mixing both.
+void require_no_namesake(const ImportOptions& options, const dataset::ImportSource& source,
+                         const space::DesignSpace& space) {
+  if (!log::is_log_there(options.log)) return;
+  const std::vector<log::SpaceSummary> known = log::spaces(log::Log::open(options.log, log::OpenMode::read_only));
+  const auto named = [&](const std::string& name) {
+    return std::ranges::find_if(known, [&](const auto& one) { return one.name == name; });
+  };
+  const auto other = named(space.name());
+  if (other == known.end() || other->definition_hash == space.definition_hash()) return;
+  std::string name = space.name() + "_2";
+  for (int number = 3; named(name) != known.end(); ++number) name = fmt::format("{}_{}", space.name(), number);
+  const std::string problem = fmt::format("{}: has a space '{}' of other parameters or values. Use another log, or ",
+                                          printable(options.log, 100), printable(space.name(), 40));
+  const std::string command = fmt::format("`hindsight space infer {} {} --name {} --out {}.yaml` and --space {}.yaml",
+                                          pasted_path(options.file), options.roles.pasted(), name, name, name);
+  constexpr std::size_t kMostBytes = 380;  // [chosen] one line, with the program's name
+  const bool is_table = source.outcomes.empty() && source.format.find("table") != std::string::npos;
+  const bool can_infer = is_table && options.rounded.empty() && problem.size() + command.size() <= kMostBytes;
+  throw Error(ErrorKind::usage, problem + (can_infer ? command : "name a --space with a name of its own"));
+}
+
 space::DesignSpace space_of(const ImportOptions& options, const dataset::ImportSource& source,
                             const dataset::CsvRoles& roles) {
   if (source.space && (options.space.empty() || source.joins_log)) return *source.space;
   if (!options.space.empty()) return space::load_space(options.space);
   if (auto known = dataset::space_in_log(source, roles, options.log)) return std::move(*known);
-  return said_space(dataset::infer_source_space(source, roles));
+  space::DesignSpace inferred = said_space(dataset::infer_source_space(source, roles));
+  require_no_namesake(options, source, inferred);
+  return inferred;
 }
 
 /// What the format has no use for would only seem to be obeyed.

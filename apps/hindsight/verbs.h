@@ -28,10 +28,9 @@ inline constexpr int kMostThreads = 4096;
 inline constexpr std::int64_t kMostProposals = 10'000;
 inline constexpr std::uint64_t kLargestModelBytes = std::uint64_t{1} << 34U;
 
-/// A whole number between two bounds; the help shows the option's own words only.
-[[nodiscard]] inline CLI::Validator between(std::int64_t low, std::int64_t high) {
-  return CLI::Range(low, high).description("");
-}
+/// A whole number between two bounds; the help shows the option's own words only. Of 1e3 and 1,000 it says how they are
+/// written.
+[[nodiscard]] CLI::Validator between(std::int64_t low, std::int64_t high);
 
 /// Refuses an empty text, which would be the default: what `--workload "$NET"` is where NET is not set.
 [[nodiscard]] inline CLI::Validator not_empty() {

@@ -2,9 +2,12 @@
 #include "hindsight/core/config.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "config_parser.h"
@@ -62,6 +65,13 @@ std::string kind_text(const ConfigElement& element) {
   return "";
 }
 
+/// Whether a file cannot be read for what it is, and not for what the disk or the system does.
+bool is_to_blame(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  return error || bytes > kMaxFileBytes || ::access(file.c_str(), R_OK) != 0;
+}
+
 /// The number as a whole one, when it is one that a double holds exactly.
 std::optional<std::int64_t> as_whole(double value) {
   if (value != std::trunc(value) || std::abs(value) > kLargestExactInteger) {
@@ -87,7 +97,10 @@ struct ConfigNode::Impl {
   [[noreturn]] void fail(const std::string& problem) const { config_fail(document->name, element->place, problem); }
   void require(ConfigElement::Kind kind, const char* wanted) const {
     if (element->kind != kind) {
-      fail(fmt::format("{} is {} but must be {}.", element->label, kind_text(*element), wanted));
+      const char* remedy = kind == ConfigElement::Kind::map    ? " Write it as NAME: VALUE lines."
+                           : kind == ConfigElement::Kind::list ? " Write its items behind dashes, or as [A, B]."
+                                                               : "";
+      fail(fmt::format("{} is {} but must be {}.{}", element->label, kind_text(*element), wanted, remedy));
     }
   }
   /// The text of an unquoted scalar.
@@ -107,6 +120,7 @@ ConfigNode ConfigNode::load(const std::filesystem::path& file) {
   try {
     text = read_file(file, kMaxFileBytes);
   } catch (const Error& error) {
+    if (error.kind() != ErrorKind::failure || !is_to_blame(file)) throw;
     throw Error(ErrorKind::usage, error.what());
   }
   if (const std::string_view kind = binary_kind(text); !kind.empty()) {

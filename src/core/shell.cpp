@@ -137,7 +137,9 @@ std::string shell_quoted(std::string_view word) {
 
 std::string pasted_path(std::string_view path) {
   constexpr std::size_t kWidth = 100;  // [chosen] leaves a message room for the problem, and the path once more
-  return printable(path, kWidth) == path ? shell_quoted(path) : "FILE";
+  if (printable(path, kWidth) != path) return "FILE";
+  const bool is_like_option = path.size() > 1 && path.starts_with('-');
+  return (is_like_option ? "./" : "") + shell_quoted(path);
 }
 
 std::vector<std::string> command_words(std::string_view command, std::string_view option) {

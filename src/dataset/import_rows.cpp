@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "dataset/csv_duplicates.h"
+#include "dataset/csv_levels.h"
 #include "dataset/csv_rows.h"
 #include "dataset/import_place.h"
 #include "hindsight/core/error.h"
@@ -16,6 +17,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/patience.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
@@ -208,10 +210,47 @@ std::optional<std::string> remark_on_none_feasible(const ImportSource& source, c
   if (numbers == 0 || !roles.infeasible) return "no row is feasible, and from these alone nothing can be learnt";
   return fmt::format(
       "no row is feasible, though {} of {} have a {}: --infeasible names what a failed run has in {}, and not what a "
-      "good "
-      "one has",
+      "good one has",
       with_commas(static_cast<std::uint64_t>(numbers)), with_commas(rows.size()), roles.objective.name,
       printable(source.table.header[*roles.infeasible], 40));
+}
+
+/// Whether a run failed, by its mark or its objective.
+bool is_failed(const TableCells::Row& row, const ColumnRoles& roles) {
+  if (!parse_double(row[roles.objective.column])) return true;
+  if (!roles.infeasible) return false;
+  const std::string& cell = row[*roles.infeasible];
+  return roles.infeasible_value ? cell == *roles.infeasible_value : parse_flag(cell).value_or(false);
+}
+
+/// Says of columns that were taken as parameters and are empty in failed runs alone that they look like results: their
+/// rows are refused, as a design has all of its parameters.
+std::optional<std::string> remark_on_empty_results(const CsvTable& table, const ColumnRoles& roles,
+                                                   const ImportResult& result) {
+  constexpr std::size_t kListed = 4;  // [chosen] names in a message
+  if (result.rejected_count == 0) return std::nullopt;
+  std::vector<std::string> names;
+  std::vector<bool> refused(table.rows.size(), false);
+  for (const NamedColumn& column : roles.design) {
+    std::vector<bool> empty;
+    bool looks_like_result = true;
+    for (const TableCells::Row& row : table.rows) {
+      empty.push_back(row[column.column].empty());
+      looks_like_result = looks_like_result && (!empty.back() || is_failed(row, roles));
+    }
+    if (!looks_like_result || std::find(empty.begin(), empty.end(), true) == empty.end()) continue;
+    if (names.size() < kListed) names.push_back(printable(table.header[column.column], 50));
+    for (std::size_t i = 0; i < empty.size(); ++i) refused[i] = refused[i] || empty[i];
+  }
+  if (names.empty()) return std::nullopt;
+  const std::string list = shell_quoted(join(names, ","));
+  return fmt::format(
+      "{} of failed runs refused: {}, taken as {}, {} empty in them. If {}, import into a new log with --constraint "
+      "{}, "
+      "or --ignore {}",
+      counted(static_cast<std::uint64_t>(std::count(refused.begin(), refused.end(), true)), "row"), join(names, ", "),
+      names.size() == 1 ? "a parameter" : "parameters", names.size() == 1 ? "is" : "are",
+      names.size() == 1 ? "it is a result" : "they are results", list, list);
 }
 
 struct ReadableRows {
@@ -273,6 +312,10 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, duplicates));
   append_rows(opened, run, place, read.rows, result, refusals);
   if (auto remark = remark_on_none_feasible(source, resolved, result)) result.remarks.push_back(std::move(*remark));
+  if (source.outcomes.empty() && !space.is_constrained()) {
+    auto remark = remark_on_empty_results(source.table, resolved, result);
+    if (remark) result.remarks.push_back(std::move(*remark));
+  }
   run.finish();
   whole.commit();
   created.keep();

@@ -66,8 +66,13 @@ std::string ignoring(const CsvTable& table, const std::vector<std::size_t>& colu
     const auto end = std::mismatch(first.begin(), first.end(), name.begin(), name.end()).first;
     alike = std::min(alike, static_cast<std::size_t>(end - first.begin()));
   }
-  if (columns.size() > kListed && alike >= kLetters) {
-    return "--ignore " + shell_quoted(printable(first.substr(0, alike), 40) + "*");
+  const std::string beginning = first.substr(0, alike);
+  const auto begin_so =
+      std::ranges::count_if(table.header, [&](const auto& name) { return name.starts_with(beginning); });
+  const bool means_these =
+      static_cast<std::size_t>(begin_so) == columns.size() && printable(beginning, 40) == beginning;
+  if (columns.size() > kListed && alike >= kLetters && means_these) {
+    return "--ignore " + shell_quoted(beginning + "*");
   }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(columns.size(), kListed); ++i) {

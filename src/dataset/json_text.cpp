@@ -5,8 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
@@ -64,6 +70,38 @@ Value parsed(std::string_view text) {
   return has_constants ? Value::parse(without_constants(text)) : Value::parse(text);
 }
 
+/// A key that its object has already, and the byte it begins at.
+struct RepeatedKey {
+  std::size_t byte;
+  std::string key;
+};
+
+/// The first one of a text that is JSON: the parser keeps the last value of a key and says nothing.
+std::optional<RepeatedKey> repeated_key(std::string_view text) {
+  std::vector<std::set<std::string, std::less<>>> keys;  // of every object or list that is open
+  std::size_t begin = 0, end = 0;                        // of what was last in quotes, with these
+  // Behind a zero, where the parser ends, there may be anything.
+  for (std::size_t i = 0; i < text.size() && text[i] != '\0'; ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      begin = i++;
+      while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
+      end = std::min(i + 1, text.size());
+    } else if (c == '{' || c == '[') {
+      keys.emplace_back();
+    } else if ((c == '}' || c == ']') && !keys.empty()) {
+      keys.pop_back();
+    } else if (c == ':' && !keys.empty() && end >= begin + 2) {
+      const std::string_view quoted = text.substr(begin, end - begin);
+      std::string key = quoted.find('\\') == std::string_view::npos ? std::string(quoted.substr(1, quoted.size() - 2))
+                                                                    : Json::parse(quoted).get<std::string>();
+      if (keys.back().contains(key)) return RepeatedKey{begin, std::move(key)};
+      keys.back().insert(std::move(key));
+    }
+  }
+  return std::nullopt;
+}
+
 template <class Value>
 Value parse_as(std::string_view text, const std::filesystem::path& file, std::string_view expected,
                std::size_t first_line) {
@@ -79,7 +117,11 @@ Value parse_as(std::string_view text, const std::filesystem::path& file, std::st
     throw error_at(1, fmt::format("JSON {}, the most that is read at once. Give it as CSV or in parts?", excess));
   }
   try {
-    return parsed<Value>(text);
+    Value value = parsed<Value>(text);
+    const auto repeated = std::is_same_v<Value, OrderedJson> ? repeated_key(text) : std::nullopt;
+    if (!repeated) return value;
+    throw error_at(repeated->byte + 1, fmt::format("the key '{}' is given twice in one object. Rename or remove one",
+                                                   printable(repeated->key, 40)));
   } catch (const typename Value::parse_error& error) {
     // The byte that was read last is its first; behind the end there is none.
     const std::string_view rest = text.substr(std::min(std::max<std::size_t>(error.byte, 1) - 1, text.size()));

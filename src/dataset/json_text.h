@@ -19,7 +19,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 /// `text` as JSON. Python's NaN, Infinity and -Infinity become the texts "nan", "inf" and "-inf". `first_line` is the
 /// line of the file that `text` begins in. Error{usage} with file:line:column, what is wrong, and that `expected` was
-/// expected.
+/// expected; of ordered JSON, which is rows that people write, also for a key that one object has twice.
 [[nodiscard]] Json parse_json(std::string_view text, const std::filesystem::path& file, std::string_view expected,
                               std::size_t first_line = 1);
 [[nodiscard]] OrderedJson parse_ordered_json(std::string_view text, const std::filesystem::path& file,

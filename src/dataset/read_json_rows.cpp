@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "dataset/import_readers.h"
 #include "dataset/trial_table.h"
@@ -33,6 +35,17 @@ void flatten(const OrderedJson& object, const std::string& prefix, const std::st
   }
 }
 
+/// {"a.b": 1, "a": {"b": 2}}: two values of one column.
+void require_own_names(const DesignCells& cells, const std::string& place) {
+  std::unordered_set<std::string_view> names;
+  for (const auto& [name, cell] : cells) {
+    if (names.insert(name).second) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: the key '{}' is given twice, counting the keys around it. Rename or remove one", place,
+                            printable(name, 40)));
+  }
+}
+
 void add_object(const OrderedJson& object, std::size_t line, const std::filesystem::path& file, TrialTable& rows) {
   if (!object.is_object()) {
     throw Error(ErrorKind::usage,
@@ -46,6 +59,7 @@ void add_object(const OrderedJson& object, std::size_t line, const std::filesyst
     throw Error(ErrorKind::usage,
                 fmt::format("{}:{}: a key is empty. Name every value", printable(file.string(), 400), line));
   }
+  require_own_names(cells, fmt::format("{}:{}", printable(file.string(), 400), line));
   rows.add(line, cells);
 }
 

@@ -6,7 +6,6 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/interrupt.h"
-#include "hindsight/core/shell.h"
 #include "hindsight/log/address.h"
 #include "log/draft_file.h"
 #include "log/impl.h"
@@ -54,10 +53,7 @@ void require_new(const fs::path& output) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: is there already, and a backup is a new file. Name another.", shown(output)));
   }
-  if (const fs::path folder = fs::absolute(output).parent_path(); !fs::is_directory(folder, error)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(output),
-                                              shown(folder), shell_quoted(shown(folder))));
-  }
+  require_folder_of(output);
 }
 
 /// All pages as of the transaction that reads; without a -wal file, so that one file is all.

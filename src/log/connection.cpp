@@ -80,11 +80,7 @@ bool check_path(const fs::path& file, OpenMode mode) {
       throw Error(ErrorKind::usage,
                   fmt::format("{}: no such log. Check the path, or create one with `hindsight sweep`.", shown(file)));
     }
-    const fs::path folder = folder_of(file);
-    if (!fs::is_directory(folder, error)) {
-      throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(file),
-                                                shown(folder), shell_quoted(shown(folder))));
-    }
+    require_folder_of(file);
     return false;
   }
   if (error) {
@@ -216,13 +212,16 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
     database.exec(fmt::format("PRAGMA query_only = ON; PRAGMA cache_size = -{}", kCacheKib));
   } catch (const SQLite::Exception& error) {
     const int code = error.getErrorCode() & 0xff;
-    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && size_beside(file, "-wal") > 0) {
+    const int reason = system_error_of(database.getHandle(), errno);
+    // In a writable folder what cannot be opened is the disk's matter.
+    const bool may_not_write = code == SQLITE_READONLY || (code == SQLITE_CANTOPEN && *how.options != '\0');
+    if (may_not_write && reason != EIO && size_beside(file, "-wal") > 0) {
       throw Error(ErrorKind::failure,
                   fmt::format("{}: the newest commits are still in {}-wal, which can be merged only in a writable "
                               "folder. Copy both files to one and read the copy.",
                               shown(file), shown(file.filename())));
     }
-    throw_translated(error, system_error_of(database.getHandle(), errno), file, "opening it");
+    throw_translated(error, reason, file, "opening it");
   }
   return connection;
 }
@@ -324,6 +323,14 @@ std::string reading_uri(const fs::path& file) {
 std::string shown(const fs::path& file) {
   constexpr std::size_t kWidth = 150;  // [chosen] leaves room for the problem and its remedy
   return printable(without_passwords(file.string()), kWidth);
+}
+
+void require_folder_of(const fs::path& file) {
+  const fs::path folder = folder_of(file);
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(file),
+                                            shown(folder), shell_quoted(shown(folder))));
 }
 
 std::string log_command(std::string_view verb, const fs::path& file) {

@@ -23,6 +23,9 @@ namespace hindsight::log {
 /// A path as it may stand in a message.
 [[nodiscard]] std::string shown(const std::filesystem::path& file);
 
+/// Error{usage}, with the command that makes it, where the folder of a new file is not there.
+void require_folder_of(const std::filesystem::path& file);
+
 /// What a damaged log is told to do: "Restore it from a copy, or rescue its rows: `hindsight log repair ...`."
 [[nodiscard]] std::string rescue_remedy(const std::filesystem::path& file);
 /// "`hindsight log VERB FILE`", to be pasted.

@@ -243,11 +243,9 @@ std::int64_t Log::add_space(const std::string& name, const std::string& canonica
       if (!found->same_definition) {
         throw Error(
             ErrorKind::usage,
-            fmt::format(
-                "{}: already holds a design space named '{}' with another definition (rows of both "
-                "would mix). Give the new space another name (key 'name' of its file; a table's: `hindsight space "
-                "infer --name`), or use another log.",
-                shown(impl_->path), name));
+            fmt::format("{}: already holds a design space named '{}' with another definition (rows of both "
+                        "would mix). Give the new space another name (key 'name' of its file), or use another log.",
+                        shown(impl_->path), name));
       }
       return found->id;
     }

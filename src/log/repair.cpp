@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <new>
@@ -17,8 +19,8 @@
 #include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
-#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/address.h"
 #include "log/draft_file.h"
@@ -46,10 +48,7 @@ void require_files(const fs::path& damaged, const fs::path& output) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: is there already, and a repaired log is a new file. Name another.", shown(output)));
   }
-  if (const fs::path folder = fs::absolute(output).parent_path(); !fs::is_directory(folder, error)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no folder {}. Create it: mkdir -p {}.", shown(output),
-                                              shown(folder), shell_quoted(shown(folder))));
-  }
+  require_folder_of(output);
 }
 
 bool is_beside(const fs::path& file, const char* ending) {
@@ -87,11 +86,43 @@ Trace trace_of(const fs::path& file) {
       .bytes = fs::file_size(file, ignored), .written = fs::last_write_time(file, ignored), .in_use = is_in_use(file)};
 }
 
+std::uint64_t pieces_of(const fs::path& file) {
+  std::error_code none;
+  const auto bytes = fs::file_size(file, none);
+  return none ? 0 : bytes / kCompared + 1;
+}
+
+/// Piece by piece, so that Ctrl-C ends it; for nobody else to read than may read `like`. 0, or why it failed (errno).
+int copy_by_pieces(const fs::path& from, const fs::path& to, const fs::path& like) {
+  errno = 0;
+  const auto reason = [] { return errno == 0 ? EIO : errno; };
+  std::ifstream in(from, std::ios::binary);
+  if (!in) return reason();
+  std::ofstream out(to, std::ios::binary | std::ios::trunc);
+  if (!out) return reason();
+  restrict_as(to, like);
+  const Steps steps("copying the log", pieces_of(from));
+  std::vector<char> piece(kCompared);
+  for (std::uint64_t copied = 0; in; ++copied) {
+    steps.at(copied);
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    if (in.bad() || !out.write(piece.data(), in.gcount())) return reason();
+  }
+  out.close();
+  return out ? 0 : reason();
+}
+
 /// Whether the first `most` bytes of a file are still those of its copy. A file that is gone has none.
 bool begins_as(const fs::path& file, const fs::path& copy, std::uint64_t most) {
-  std::ifstream now(file, std::ios::binary), then(copy, std::ios::binary);
+  std::ifstream now(file, std::ios::binary);
+  const bool is_gone = !now && errno == ENOENT;
+  std::ifstream then(copy, std::ios::binary);
+  if (!now && !is_gone) now.setstate(std::ios::badbit);
+  if (!then) then.setstate(std::ios::badbit);
+  const Steps steps("comparing the log with its copy", pieces_of(copy));
   std::vector<char> left(kCompared), right(kCompared);
   for (std::uint64_t compared = 0; compared < most; compared += kCompared) {
+    steps.at(compared / kCompared);
     const auto wanted = static_cast<std::streamsize>(std::min<std::uint64_t>(kCompared, most - compared));
     now.read(left.data(), wanted);
     then.read(right.data(), wanted);
@@ -146,11 +177,11 @@ class Readable {
       std::error_code error;
       if (*ending != '\0') fs::remove(to, error);
       if (*ending != '\0' && !is_beside(damaged_, ending)) continue;
-      fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-      if (!error) continue;
-      if (*ending != '\0' && error == std::errc::no_such_file_or_directory) return false;
+      const int reason = copy_by_pieces(from, to, damaged_);
+      if (reason == 0) continue;
+      if (*ending != '\0' && reason == ENOENT) return false;
       throw Error(ErrorKind::failure, fmt::format("{}{}: cannot be copied beside {}: {}. Is there room?",
-                                                  shown(damaged_), ending, shown(output), error.message()));
+                                                  shown(damaged_), ending, shown(output), std::strerror(reason)));
     }
     if (!begins_as(damaged_, path_, std::numeric_limits<std::uint64_t>::max())) return false;
     const fs::path copied_wal = path_.string() + "-wal";

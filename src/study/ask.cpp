@@ -223,7 +223,8 @@ void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& a
   log.add_proposals(run, space_id, std::nullopt, rows);
 }
 
-/// The only evaluator with rows that can be asked; the built-in model where no other has rows; "" where none has.
+/// The only evaluator with rows that can be asked; where there is none, who was asked last; else the built-in model
+/// where it has rows; else "".
 std::string evaluator_that_answers(const log::Log& log) {
   std::set<std::string> asked;
   std::string built_in;
@@ -240,7 +241,9 @@ std::string evaluator_that_answers(const log::Log& log) {
                 fmt::format("{}: rows of several evaluators ({}). Choose one with --evaluator",
                             printable(log.path().string(), 200), join(std::vector(asked.begin(), asked.end()), ", ")));
   }
-  return asked.empty() ? built_in : *asked.begin();
+  if (!asked.empty()) return *asked.begin();
+  const std::vector<log::AskRun> asks = log::asks(log);
+  return asks.empty() || asks.front().evaluator.empty() ? built_in : asks.front().evaluator;
 }
 
 }  // namespace

@@ -30,17 +30,62 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The newest ask whose parameters the table has; the newest one where the table names designs otherwise; nothing where
-/// nothing was asked for.
-log::AskRun expected_of(const log::Log& log, const dataset::CsvTable& table) {
-  const std::vector<log::AskRun> asks = log::asks(log);
+/// Short ids, their beginnings, or text ids, in lower case, of the designs that a table names, if it does.
+std::set<std::string> named_designs(const dataset::CsvTable& table) {
+  std::set<std::string> ids;
+  const auto column = std::find(table.header.begin(), table.header.end(), "design");
+  if (column == table.header.end()) return ids;
+  const auto at = static_cast<std::size_t>(column - table.header.begin());
+  for (const dataset::TableCells::Row& row : table.rows) ids.insert(lower_case(row[at]));
+  return ids;
+}
+
+/// Spaces, by name, in which some design that the table names awaits its answer.
+std::set<std::string> awaiting_spaces(const log::Log& log, const dataset::CsvTable& table) {
+  const std::set<std::string> ids = named_designs(table);
+  std::set<std::string> names;
+  if (ids.empty()) return names;
+  const auto is_named = [&](const log::PendingDesign& one) {
+    if (ids.contains(lower_case(one.design_text_id))) return true;
+    std::string id = space::hash_id(content_hash(one.design_text_id));
+    for (; !id.empty(); id.pop_back()) {
+      if (ids.contains(id)) return true;
+    }
+    return false;
+  };
+  std::map<std::int64_t, std::string> name_of;
+  for (const log::SpaceSummary& space : log::spaces(log)) name_of[space.space_id] = space.name;
+  for (const log::PendingDesign& one : log::pending_designs(log)) {
+    const std::string& name = name_of[one.space_id];
+    if (!names.contains(name) && is_named(one)) names.insert(name);
+  }
+  return names;
+}
+
+/// How many parameters of a space the table has, where it has all of them; else 0.
+std::size_t parameters_in(const dataset::CsvTable& table, const space::DesignSpace& space) {
+  const auto& parameters = space.parameters();
+  const bool all = std::all_of(parameters.begin(), parameters.end(),
+                               [&](const space::Parameter& one) { return is_among(table.header, one.name); });
+  return all ? parameters.size() : 0;
+}
+
+/// The ask that the table answers, of the space that is named, if any: the newest one of those that await one of its
+/// designs, of these one of the space with the most parameters that the table has. Nothing where nothing was asked for.
+log::AskRun expected_of(const log::Log& log, const dataset::CsvTable& table, const std::string& wanted_space) {
+  std::vector<log::AskRun> asks = log::asks(log);
+  const auto is_other = [&](const log::AskRun& run) { return !wanted_space.empty() && run.space != wanted_space; };
+  if (!std::all_of(asks.begin(), asks.end(), is_other)) std::erase_if(asks, is_other);
   if (asks.empty()) return {};
-  const auto chosen = std::find_if(asks.begin(), asks.end(), [&](const log::AskRun& run) {
-    const space::DesignSpace space = dataset::stored_space(log, run.space);
-    return std::all_of(space.parameters().begin(), space.parameters().end(),
-                       [&](const space::Parameter& parameter) { return is_among(table.header, parameter.name); });
+  const std::set<std::string> awaiting = awaiting_spaces(log, table);
+  std::map<std::string, std::pair<bool, std::size_t>> fit;  // by name of the space
+  for (const log::AskRun& run : asks) {
+    if (fit.contains(run.space)) continue;
+    fit[run.space] = {awaiting.contains(run.space), parameters_in(table, dataset::stored_space(log, run.space))};
+  }
+  return *std::max_element(asks.begin(), asks.end(), [&](const log::AskRun& one, const log::AskRun& other) {
+    return fit[one.space] < fit[other.space];
   });
-  return chosen == asks.end() ? asks.front() : *chosen;
 }
 
 /// Metrics of an objective: every feasible row has them.
@@ -72,7 +117,7 @@ class Telling {
       : request_(request),
         log_(log),
         table_(std::move(table)),
-        expected_(expected_of(log, table_)),
+        expected_(expected_of(log, table_, request.space)),
         space_(dataset::stored_space(log, space_name())),
         pending_(log::pending_designs(log)) {
     for (const log::SpaceSummary& known : log::spaces(log)) {

@@ -463,6 +463,34 @@ TEST_F(Ask, TablesOfOtherSpacesAndEvaluatorsStayApart) {
   EXPECT_EQ(Json::parse(told.out).at("pending"), 0);
 }
 
+/// A log that was asked in two spaces: the newest ask is of another one than the table.
+TEST_F(Ask, ATableGoesToTheSpaceItWasAskedIn) {
+  const Cells first = cells_of(answered(ask({"-n", "4"}).out));
+  const std::string part =
+      "name: part\nparameters:\n  - {name: width, unit: count, values: [1, 2, 4, 8, 16]}\n"
+      "  - {name: mode, unit: none, kind: categorical, values: [fast, small, odd]}\n";
+  ASSERT_EQ(hindsight({"ask", "--log", log(), "-n", "2", "--space", write("part.yaml", part), "--application", "kernel",
+                       "--objective", "time_ms"})
+                .exit_code,
+            0);
+  const auto tells = [&](const std::string& csv) {
+    const Outcome told = tell(csv);
+    EXPECT_EQ(told.exit_code, 0) << told.err;
+    return told.exit_code == 0 ? Json::parse(told.out).at("unasked") : Json();
+  };
+  EXPECT_EQ(tells(csv_of({first[0], first[1]})), 0) << "has the parameters of both spaces";
+  EXPECT_EQ(tells("design,time_ms\n" + first[2][0] + ",3\n"), 0) << "names designs by their ids";
+  EXPECT_EQ(tells("design,time_ms\n" + first[3][0].substr(0, 5) + ",3\n"), 0) << "or by the beginnings of these";
+  EXPECT_EQ(tells("width,depth,mode,time_ms\n16,6,fast,7\n"), 1) << "no ids: of the space that has all parameters";
+  EXPECT_EQ(count("SELECT count(*) FROM evaluations JOIN designs USING (design_id) JOIN spaces s USING (space_id) "
+                  "WHERE s.name = 'mine'"),
+            4);
+  EXPECT_EQ(tells("width,mode,time_ms\n2,fast,7\n").is_number(), true) << "of the other one";
+  EXPECT_EQ(count("SELECT count(*) FROM evaluations JOIN designs USING (design_id) JOIN spaces s USING (space_id) "
+                  "WHERE s.name = 'part'"),
+            1);
+}
+
 TEST_F(Ask, ARefusedOneLeavesNoLog) {
   expect_one_line_error(ask({"--max", "nothing=3"}), 2, "nothing");
   EXPECT_FALSE(std::filesystem::exists(log()));

@@ -38,6 +38,16 @@ TEST_F(DesignIds, SimulateTakesThem) {
   expect_one_line_error(hindsight({"simulate", "--design", id(), "--workload", "m6"}), 2, "--log");
 }
 
+TEST_F(DesignIds, ALogThatIsNotThereIsRefusedWhereNoneIsNeeded) {
+  for (const std::string& design : {std::string("coral_edge_tpu"), text_id()}) {
+    for (const char* verb : {"simulate", "check"}) {
+      expect_one_line_error(
+          hindsight({verb, "--design", design, "--space", "tiny", "--workload", "m6", "--log", file("nothing.db")}), 2,
+          "nothing.db: no such log");
+    }
+  }
+}
+
 /// A log of two technologies, each of which has rows of designs that the other has none of, and both of some.
 class DesignsOfTechnologies : public AppTest {
  protected:

@@ -462,8 +462,12 @@ TEST_F(LogImport, AFailureLeavesTheLogAsItWas) {
   const std::string before = content(log()), runs = value(log(), "SELECT count(*) FROM runs");
   expect_one_line_error(import(write("x/t.csv", "a,ms\n1,2\n2,4\n"), {"--objective", "ms"}), 2,
                         "t.csv:3: contradicts evaluation 2");
-  expect_one_line_error(import(write("y/t.csv", "a,b,ms\n1,1,2\n2,1,4\n"), {"--objective", "ms"}), 2,
-                        "already holds a design space");
+  const std::string another = write("y/t.csv", "a,b,ms\n1,1,2\n2,1,4\n");
+  expect_one_line_error(import(another, {"--objective", "ms"}), 2, "has a space 't' of other parameters or values");
+  const std::string space = write("t.yaml",
+                                  "name: t\nparameters:\n  - {name: a, unit: count, values: [1, 2]}\n"
+                                  "  - {name: b, unit: count, values: [1]}\n");
+  expect_one_line_error(import(another, {"--objective", "ms", "--space", space}), 2, "already holds a design space");
   EXPECT_EQ(content(log()), before);
   EXPECT_EQ(value(log(), "SELECT count(*) FROM runs"), runs);
   EXPECT_EQ(value(log(), "SELECT count(*) FROM workloads"), "1");

@@ -80,6 +80,8 @@ TEST_F(LogRemedies, AskOffersNoEvaluatorThatItRefuses) {
   expect_one_line_error(refused, 2, "Name your own simulator, as you call it: --evaluator simulator");
   EXPECT_THAT(refused.err, Not(HasSubstr("Choose one")));
   EXPECT_EQ(hindsight({"ask", "--log", log, "-n", "1", "--evaluator", "simulator"}).exit_code, 0);
+  const Outcome again = hindsight({"ask", "--log", log, "-n", "1"});
+  EXPECT_EQ(again.exit_code, 0) << "who was asked before: " << again.err;
 }
 
 TEST_F(LogRemedies, DrawnIsWithinWhatIsAskedFor) {
@@ -107,11 +109,16 @@ TEST_F(LogRemedies, AnObjectiveThatIsUnfinishedIsRefused) {
 TEST_F(LogRemedies, AnotherTableOfTheSameNameGetsASpaceOfAnotherName) {
   EXPECT_EQ(import(table()).exit_code, 0);
   const std::string other = write("t.csv", "c,d,time\n1,2,3\n2,3,4\n");
-  expect_one_line_error(import(other), 2, "(key 'name' of its file; a table's: `hindsight space infer --name`)");
+  expect_one_line_error(import(other), 2,
+                        "has a space 't' of other parameters or values. Use another log, or `hindsight space infer " +
+                            other + " --objective time --name t_2 --out t_2.yaml` and --space t_2.yaml");
   ASSERT_EQ(
-      hindsight({"space", "infer", other, "--objective", "time", "--name", "u", "--out", file("u.yaml")}).exit_code, 0);
-  const Outcome imported = import(other, {"--space", file("u.yaml")});
+      hindsight({"space", "infer", other, "--objective", "time", "--name", "t_2", "--out", file("t_2.yaml")}).exit_code,
+      0);
+  const Outcome imported = import(other, {"--space", file("t_2.yaml")});
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  expect_one_line_error(import(other, {"--ignore", "c"}), 2, "--objective time --ignore c --name t_3 --out t_3.yaml`");
+  expect_one_line_error(import(other, {"--round", "c=2"}), 2, "or name a --space with a name of its own");
 }
 
 TEST_F(LogRemedies, WhatAFormatHasNoUseForIsRefused) {
@@ -176,6 +183,19 @@ TEST_F(LogRemedies, ASweepSaysWhatIsMissing) {
   std::vector<std::string> one = sweep;
   one.insert(one.end(), {"--samples", "4", "--networks-per-design", "3"});
   expect_one_line_error(hindsight(one), 2, "there is 1 network to choose from. Give at most 1?");
+}
+
+TEST_F(LogRemedies, AWholeNumberIsWrittenInDigits) {
+  const auto samples = [&](const std::string& number) {
+    return hindsight({"sweep", "--workloads", "m6", "--space", "tiny", "--log", file("a.db"), "--samples", number});
+  };
+  for (const char* number : {"1e3", "1,000", "1000.0"}) {
+    expect_one_line_error(samples(number), 2, "is not written as a whole number. Write 1000.");
+  }
+  expect_one_line_error(samples("1.5"), 2, "--samples: 1.5 is no whole number. Give a whole number from 1 to ");
+  expect_one_line_error(samples("0"), 2, "--samples: 0 is out of range. Give a whole number from 1 to ");
+  expect_one_line_error(samples("1e99"), 2, "--samples: 1e99 is out of range");
+  expect_one_line_error(samples("many"), 2, "--samples: 'many' is no number");
 }
 
 TEST_F(LogRemedies, ARoleWithoutAColumnIsNotMisspelt) {

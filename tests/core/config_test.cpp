@@ -72,7 +72,8 @@ TEST(Config, UnknownKeySuggestsTheNearest) {
   EXPECT_USAGE_ERROR(root.at("pe").require_only_keys({"rows", "clock_mhz"}),
                      "x.yaml:3:3: unknown key 'clok_mhz'. Did you mean 'clock_mhz'?");
   EXPECT_NO_THROW(root.require_only_keys({"pe", "unused"}));
-  EXPECT_USAGE_ERROR(root.at("pe").at("rows").require_only_keys({"a"}), "x.yaml:2:9: 'rows' is '4' but must be a map.");
+  EXPECT_USAGE_ERROR(root.at("pe").at("rows").require_only_keys({"a"}),
+                     "x.yaml:2:9: 'rows' is '4' but must be a map. Write it as NAME: VALUE lines.");
 }
 
 TEST(Config, NumbersNameTheValueAndTheRange) {

@@ -60,6 +60,8 @@ TEST(Shell, APastedPathIsWholeOrNone) {
   EXPECT_EQ(pasted_path(std::string(100, 'a')), std::string(100, 'a'));
   EXPECT_EQ(pasted_path(std::string(101, 'a')), "FILE");
   EXPECT_EQ(pasted_path("a\nb"), "FILE");
+  EXPECT_EQ(pasted_path("-my log.db"), "./'-my log.db'") << "no option";
+  EXPECT_EQ(pasted_path("-"), "-");
 }
 
 /// What the message says to write is taken, and its shell gets the command as it was.

@@ -174,6 +174,21 @@ TEST_F(ImportCsv, SaysThatNothingIsFeasible) {
               ElementsAre("no row is feasible, and from these alone nothing can be learnt"));
 }
 
+TEST_F(ImportCsv, AResultThatIsEmptyInFailedRunsIsAskedAbout) {
+  const auto remarks = [&](const std::string& text, const CsvRoles& wanted) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    return import(text, wanted).remarks;
+  };
+  const std::string table = "a,latency_ms,y,ok\n1,3,3,1\n2,4,4,1\n3,,,0\n4,,7,0\n5,3,,0\n";
+  EXPECT_THAT(remarks(table, {.objective = "y", .infeasible = "ok=0"}),
+              ElementsAre("2 rows of failed runs refused: latency_ms, taken as a parameter, is empty in them. If it is "
+                          "a result, import into a new log with --constraint latency_ms, or --ignore latency_ms"));
+  EXPECT_THAT(remarks("a,b,c,y\n1,3,3,1\n2,4,4,1\n3,,4,\n4,3,,\n", {.objective = "y"}),
+              ElementsAre(HasSubstr("2 rows of failed runs refused: b, c, taken as parameters, are empty in them")));
+  EXPECT_THAT(remarks(table, {.objective = "y", .infeasible = "ok=0", .constraints = {"latency_ms"}}), IsEmpty());
+  EXPECT_THAT(remarks("a,b,y\n1,3,3\n2,,4\n3,,\n", {.objective = "y"}), IsEmpty()) << "a run without it succeeded";
+}
+
 TEST_F(ImportCsv, AFlagThatMeansTheOpposite) {
   EXPECT_THAT(reasons_of("a,y,valid\n1,3,1\n2,0.0,0\n3,5,0.0\n", {.objective = "y", .infeasible = "valid=0"}),
               ElementsAre("ok", "infeasible", "infeasible"));

@@ -201,6 +201,8 @@ TEST(InferSpace, NamesAllIdentifiersAndMeasurementsAtOnce) {
   EXPECT_THAT(refusal(table({"hw_1", "hw_2", "hw_3", "hw_4", "hw_5"})), HasSubstr("Of 5 columns this holds"));
   EXPECT_THAT(refusal(table({"hw_1", "hw_2", "hw_3", "hw_4", "hw_5"})), HasSubstr("(--ignore 'hw_*')"));
   EXPECT_THAT(refusal(table({"v", "w", "x", "z", "zz"})), HasSubstr("(--ignore v,w,x,z,...)"));
+  const std::string parameter_too = table({"hw_1", "hw_2", "hw_3", "hw_4", "hw_5"}).replace(0, 1, "hw_a");
+  EXPECT_THAT(refusal(parameter_too), HasSubstr("(--ignore hw_1,hw_2,hw_3,hw_4,...)")) << "hw_* would be hw_a, too";
 }
 
 TEST(InferSpace, RefusesRolesThatDoNotFit) {

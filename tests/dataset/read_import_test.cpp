@@ -415,6 +415,18 @@ TEST_F(ReadImport, JsonRowsThatCannotBeAreRefusedByLine) {
   EXPECT_THAT(refusal("{\"a\": 1}\n{\"a\": 1e999}\n"), HasSubstr("2:1: "));
 }
 
+TEST_F(ReadImport, AKeyThatIsGivenTwiceIsRefusedByLine) {
+  EXPECT_EQ(refusal("{\"a\": 1}\n{\"a\": 2, \"b\": 3, \"a\": 4}\n"),
+            "2:18: the key 'a' is given twice in one object. Rename or remove one (expected: one JSON object per row)");
+  EXPECT_THAT(refusal(R"({"a": {"b": 1, "c": "}\"{", "b": 2}})"), StartsWith("1:29: the key 'b' is given twice"));
+  EXPECT_THAT(refusal(R"({"ab": 1, "a\u0062": 2})"), StartsWith("1:11: the key 'ab' is given twice"));
+  EXPECT_THAT(refusal("[{\"a\": 1},\n {\"a\": 1, \"a\": 2}]"), StartsWith("2:11: the key 'a' is given twice"));
+  EXPECT_THAT(refusal("{\"a.b\": 1, \"a\": {\"b\": 2}}\n"), StartsWith("1: the key 'a.b' is given twice"));
+  EXPECT_THAT(read("{\"a\": {\"a\": 1, \"b\": [\"a\", \"a\"]}, \"b\": {\"a\": 1}}\n").table.header,
+              ElementsAre("a.a", "a.b", "b.a"))
+      << "other objects may have it";
+}
+
 TEST_F(ReadImport, PythonsConstantsInTextsStayTexts) {
   const ImportSource source =
       read(R"({"a": "NaN \"Infinity\" \\", "b": [NaN, -Infinity], "c": -Infinity, "d": Infinity})"

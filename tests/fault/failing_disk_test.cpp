@@ -1,5 +1,6 @@
 /// Classes 3 and 4: what does a verb say and leave when the disk is full, fails or is read-only, or memory runs out?
 /// scripts/soak.sh makes every call fail.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "fault/call_counts.h"
 #include "fault/fail_loop.h"
 #include "fault/fault_fixture.h"
 #include "hindsight/core/files.h"
@@ -60,10 +62,50 @@ TEST_F(Class03Disk, AMergedLogComesWholeOrNotAtAll) {
 TEST_F(Class03Disk, ARepairOfWhatTheDiskCannotRead) {
   expect_answered("repair", {.call = "read", .error = "EIO", .times = "once"}, 6);
 }
+/// Where the folder is writable, what cannot be opened is no matter of permissions.
+TEST_F(Class03Disk, ALogWithCommitsBesideItThatCannotBeOpened) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  fs::create_directories(folder());
+  const auto sweep = [&](const char* samples) {
+    const Ended ended =
+        run({"sweep", "--space", "tiny", "--workloads", "m6", "--samples", samples, "--log", "log.db", "--quiet"},
+            {.folder = folder()});
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  };
+  sweep("5");
+  const CallCounts counts(folder());
+  int failed = 0;
+  for (const std::uint64_t n : {1, 2, 3, 4, 5, 6}) {
+    // Keeps the next commits in the -wal file.
+    const SQLite::Database keeper((folder() / "log.db").string(), SQLite::OPEN_READWRITE);
+    static_cast<void>(SQLite::Statement(keeper, "SELECT count(*) FROM evaluations").executeStep());
+    sweep(std::to_string(5 + n).c_str());
+    auto environment = counts.environment("open", n, "forever");
+    environment["HINDSIGHT_FAULT_ERRNO"] = "EIO";
+    const Ended ended = run({"log", "show", "log.db"}, {.folder = folder(), .environment = environment});
+    if (ended.exit_code == 0) continue;
+    ++failed;
+    EXPECT_EQ(ended.exit_code, 1) << n << ": " << ended.err;
+    EXPECT_EQ(ended.err.find("writable folder"), std::string::npos) << n << ": " << ended.err;
+  }
+  EXPECT_GE(failed, 3);
+}
+TEST_F(Class03Disk, AConfigurationThatTheDiskCannotReadIsNoMistakeOfTheUser) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  write_file_atomically(file("s.yaml"), "name: s\nparameters:\n  - {name: a, unit: count, values: [1, 2]}\n");
+  const CallCounts counts(temporary_.path());
+  auto environment = counts.environment("read", 1, "forever");
+  environment["HINDSIGHT_FAULT_ERRNO"] = "EIO";
+  const Ended ended = run({"space", "check", file("s.yaml")}, {.environment = environment});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("s.yaml: cannot read: Input/output error"));
+  EXPECT_EQ(run({"space", "check", file("s.yaml")}).exit_code, 0);
+  EXPECT_EQ(run({"space", "check", file("t.yaml")}).exit_code, 2);
+}
 TEST_F(Class03Disk, MeasurementsOfAGpu) {
   expect_answered("measure", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
 }
-/// Its two files are copied by the kernel: neither a read nor a write of the program.
+/// Its two files are copied, the copies compared, and brought together.
 TEST_F(Class03Disk, ARepairOfALogWithCommitsBesideIt) {
   expect_answered("repair with commits", {.call = "read", .error = "EIO", .times = "once"}, 5);
   expect_answered("repair with commits", {.call = "write", .error = "ENOSPC", .times = "once"}, 5);

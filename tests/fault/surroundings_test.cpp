@@ -183,6 +183,14 @@ TEST_F(Surroundings, Class26OnANetworkFileSystemItIsSaid) {
   EXPECT_EQ(remote.exit_code, 0) << remote.err;
   EXPECT_THAT(remote.err, HasSubstr("log.db: on a NFS file system"));
   EXPECT_EQ(content_hash_of(file("log.db")), content);
+  const Ended asked = run(
+      {"ask", "--log", "asked.db", "--space", "tiny", "--application", "kernel", "--objective", "time_ms", "-n", "1"},
+      {.folder = folder(),
+       .environment = {{"LD_PRELOAD", interposer().string()}, {"HINDSIGHT_FAULT_FILE_SYSTEM", "0x6969"}}});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  const std::size_t said = asked.err.find("asked.db: on a NFS file system");
+  EXPECT_NE(said, std::string::npos) << asked.err;
+  EXPECT_EQ(asked.err.rfind("asked.db: on a NFS file system"), said) << "once: " << asked.err;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "hindsight/core/files.h"
+#include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/content.h"
 #include "hindsight/log/query.h"
@@ -255,6 +256,18 @@ TEST_F(RepairTest, CommitsInTheWriteAheadLogCount) {
   EXPECT_EQ(table(repair(), "evaluations").recovered, 50U);
   EXPECT_TRUE(read_file(file_) == before);
   EXPECT_TRUE(read_file(file_.string() + "-wal") == wal);
+}
+
+TEST_F(RepairTest, CtrlCEndsTheCopyOfALog) {
+  ASSERT_EQ(leave_fifty_rows_in_the_wal(), 0);
+  const std::set<std::string> before = files();
+  set_interrupt_requested(true);
+  const auto [kind, message] = error_of([&] { repair(); });
+  set_interrupt_requested(false);
+  EXPECT_EQ(kind, ErrorKind::interrupted) << message;
+  EXPECT_THAT(message, HasSubstr("interrupted while copying the log"));
+  EXPECT_EQ(files(), before);
+  EXPECT_EQ(table(repair(), "evaluations").recovered, 50U);
 }
 
 /// SQLite's memory, of which one piece is refused.

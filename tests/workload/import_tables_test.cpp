@@ -138,7 +138,8 @@ TEST_F(ImportTables, ScaleSimProducts) {
 TEST_F(ImportTables, BadScaleSimRowsAreNamed) {
   EXPECT_THAT(message("t.csv", kConvHeader + "LSTM, W, 4, 3, 3, 4, 5, 1,\n"),
               HasSubstr("t.csv:2:7: IFMAP Height is 'W', but takes a whole number in 1..2147483648"));
-  EXPECT_THAT(message("t.csv", kConvHeader + "a, 8, 8, 3, 3, 4, 5\n"), HasSubstr("t.csv:2:19: Strides is missing"));
+  EXPECT_THAT(message("t.csv", kConvHeader + "a, 8, 8, 3, 3, 4, 5\n"),
+              HasSubstr("t.csv:2:19: Strides is missing. Write a whole number in 1.."));
   EXPECT_THAT(message("t.csv", kConvHeader + "a, 8, 8, 9, 3, 4, 5, 1,\n"), HasSubstr("layer 'a': kernel height 9"));
   EXPECT_THAT(message("t.csv", kConvHeader + "a, 8, 8, 3, 3, 4, -5, 1,\n"), HasSubstr("Num Filter is '-5'"));
   EXPECT_THAT(message("t.csv", kConvHeader), HasSubstr("no layers"));

@@ -137,8 +137,10 @@ TEST_F(ImportText, BadTimeloopProblems) {
               HasSubstr("p.yaml:16:17: "));
   EXPECT_THAT(message("p.yaml", kShapeV4 + "  instance: {M: 64, R: 7, S: 7, N: 1, P: 112, Q: 112}\n"),
               HasSubstr("p.yaml:16:13: C has no size. Add C: 1"));
-  EXPECT_THAT(message("p.yaml", kShapeV4), HasSubstr("a problem without sizes"));
+  EXPECT_THAT(message("p.yaml", kShapeV4), HasSubstr("a problem without sizes. Add e.g. instance: {C: 3, M: 64, ...}"));
   EXPECT_THAT(message("p.yaml", "problem:\n  instance: {P: 3, Q: 4}\n"), HasSubstr("neither M nor K"));
+  EXPECT_THAT(message("p.yaml", "problem: 3\n"),
+              HasSubstr("p.yaml:1:10: a problem is a map, with its sizes. Write e.g. problem: {instance: {C: 3, M"));
   EXPECT_THAT(message("p.yaml", "problem:\n  shape:\n    dimensions: [M]\n    data_spaces: []\n  instance: {M: 3}\n"),
               HasSubstr("two data spaces that are read"));
   EXPECT_THAT(message("p.yaml", "problem: {shape: gemm-ABZ, M: 2147483648, N: 2147483648, K: 2147483648}\n"),
@@ -219,9 +221,11 @@ TEST_F(ImportText, BadZigZag) {
   EXPECT_THAT(message("n.yaml", with("[1, 64, 3, 112, 112, 7, 7]", "[1, 64, 3, -112, 112, 7, 7]")),
               HasSubstr("n.yaml:7:"));
   EXPECT_THAT(message("n.yaml", with("ix=2*ox+1*fx", "ix=2*ox+0*fx")), HasSubstr("'0*fx' is no term"));
-  EXPECT_THAT(message("n.yaml", with("ix=2*ox+1*fx", "ix")), HasSubstr("a relation is like"));
+  EXPECT_THAT(message("n.yaml", with("ix=2*ox+1*fx", "ix")), HasSubstr("Write it like ix=2*ox+1*fx"));
   EXPECT_THAT(message("n.yaml", with("W[k][c][fy][fx]*I", "W[zz][c][fy][fx]*I")), HasSubstr("'zz'"));
   EXPECT_THAT(message("n.yaml", with("I[b][c][iy][ix]", "I[b][c][iy][ix")), HasSubstr("no tensor like"));
+  EXPECT_THAT(message("n.yaml", "- loop_dims\n"),
+              HasSubstr("item 1 of the document is 'loop_dims' but must be a map. Write it as NAME: VALUE lines."));
 }
 
 TEST_F(ImportText, Maestro) {
@@ -265,7 +269,7 @@ TEST_F(ImportText, Maestro) {
 TEST_F(ImportText, BadMaestro) {
   const auto layer = [](const std::string& inside) { return "Network N {\nLayer A { " + inside + " }\n}\n"; };
   EXPECT_THAT(message("n.m", layer("Type: CONV Dimensions { K: 4, R: 3 }")),
-              HasSubstr("n.m:2:7: layer 'A': the dimension C"));
+              HasSubstr("n.m:2:7: layer 'A': the dimension C is missing. Add it: Dimensions { C: SIZE }"));
   EXPECT_THAT(message("n.m", layer("Type: CONV Dimensions { K: Size, C: 3 }")),
               HasSubstr("n.m:2:38: 'Size' is no size in 1..2147483648 and no constant"));
   EXPECT_THAT(message("n.m", layer("Type: CNOV Dimensions { K: 4, C: 3 }")), HasSubstr("Did you mean 'CONV'?"));
@@ -310,11 +314,11 @@ TEST_F(ImportText, NestsThatAreNoProductAreRefused) {
 
 TEST_F(ImportText, MaestroFilesThatEndTooEarly) {
   EXPECT_THAT(message("n.m", "Network N [ }"),
-              HasSubstr("n.m:1:11: '{' is expected behind the name of a network, but there is '['"));
+              HasSubstr("n.m:1:11: '{' is expected behind the name of a network, but there is '['. Write '{' there?"));
   EXPECT_THAT(message("n.m", "Network N"), HasSubstr("but there is 'the end of the file'"));
   EXPECT_THAT(message("n.m", "Network N {"), HasSubstr("the file ends within a network: a '}' is missing"));
   EXPECT_THAT(message("n.m", "Network N { Layer A { Type: CONV"),
-              HasSubstr("the file ends within a layer: a '}' is missing"));
+              HasSubstr("the file ends within a layer: a '}' is missing. Was it cut off?"));
   EXPECT_THAT(message("n.m", "Network N { }\nAccelerator { PE {"),
               HasSubstr("the file ends within a block: a '}' is missing"));
   EXPECT_THAT(

@@ -10,8 +10,8 @@ namespace hindsight {
 /// A word as a POSIX shell reads it back: bare when harmless, else in single quotes.
 [[nodiscard]] std::string shell_quoted(std::string_view word);
 
-/// A path in a command that a message prints, to be pasted: as a shell reads it back, or FILE where a message cannot
-/// hold it whole and as it is.
+/// A path in a command that a message prints, to be pasted: as a shell reads it back and no verb takes it for an
+/// option, or FILE where a message cannot hold it whole and as it is.
 [[nodiscard]] std::string pasted_path(std::string_view path);
 
 /// The words of a command that is run without a shell, split as a POSIX shell does it (Shell Command Language, 2.2

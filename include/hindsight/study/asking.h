@@ -27,7 +27,7 @@ struct AskRequest {
   std::optional<Aggregate> aggregate = {};
   LimitWords limits = {};
   std::vector<std::string> metrics = {};  ///< that answers will have, and that the log has not seen
-  std::string evaluator = {};             ///< name of what is to answer; empty: that of the log's rows, or kSimulator
+  std::string evaluator = {};             ///< name of what is to answer; empty: as answering_evaluator()
   std::string recipe = "margins";
   std::size_t count = 16;
   std::optional<std::size_t> drawn = {};  ///< nothing: an eighth of `count`
@@ -41,8 +41,8 @@ inline constexpr const char* kSimulator = "simulator";
 /// A log that exists. Error{usage} where a file does not, with the ask that begins one; those of Log::open().
 [[nodiscard]] log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode);
 
-/// Who answers: `wanted`, else the only evaluator with rows, else kSimulator. Error{usage} for the built-in model,
-/// which answers by itself, and where several others have rows.
+/// Who answers: `wanted`, else the only evaluator with rows, else who was asked last, else kSimulator. Error{usage} for
+/// the built-in model, which answers by itself, and where several others have rows.
 [[nodiscard]] std::string answering_evaluator(const log::Log& log, const std::string& wanted);
 
 /// Designs to evaluate on every one of the workloads.
@@ -81,7 +81,9 @@ std::size_t forget_pending(const std::filesystem::path& log, const std::string& 
 struct TellRequest {
   std::filesystem::path file;  ///< CSV; "-" is standard input
   std::filesystem::path log;   ///< it exists
-  std::string space = {};      ///< empty: that of the newest ask whose parameters the table has, else the log's
+  /// Empty: that of an ask that awaits the table's designs, or whose parameters it has; else the newest ask's, or the
+  /// log's.
+  std::string space = {};
   std::string evaluator = {};  ///< empty: who was asked for these designs, where that is one; else that of the same ask
   std::string workload = {};   ///< of all rows; empty: the column `workload`, or the only one that was asked for
   std::vector<std::string> metrics = {};  ///< columns that are metrics although neither the log nor an ask names them

@@ -156,7 +156,9 @@ ImportedNetwork import_network(const std::filesystem::path& file, const ImportOp
     throw Error(ErrorKind::usage, fmt::format("--dim is for ONNX files, but '{}' is a {}", shown, tool_of(*format)));
   }
   Gathered gathered = gather(*format, file, options);
-  if (gathered.layers.empty()) fail_import(shown, "no layer multiplies anything (nothing to run)");
+  if (gathered.layers.empty()) {
+    fail_import(shown, "no layer multiplies anything (nothing to run). Is it the right file, and --format?");
+  }
   const std::string name = options.name.empty()
                                ? plain_name(gathered.name.empty() ? file.stem().string() : gathered.name)
                                : given_name(options.name);

@@ -56,7 +56,7 @@ std::map<std::string, std::size_t> table_columns(const TextTable& table, const T
   for (const std::string_view name : kTableColumns) {
     if (!columns.contains(std::string(name))) {
       fail_import(table.where(header, 0),
-                  fmt::format("the column '{}' is missing (a layer table has {})", name,
+                  fmt::format("the column '{}' is missing (a layer table has {}). Add it?", name,
                               join(std::vector<std::string>(kTableColumns.begin(), kTableColumns.end()), ",")));
     }
   }
@@ -150,7 +150,7 @@ void check_table_macs(const TableRow& row, const Layer& layer) {
 Gathered gather_layer_table(const std::filesystem::path& file) {
   TextTable table(file, ",");
   const std::optional<TextRow> header = table.next();
-  if (!header) fail_import(printable(file.string(), kWholeText), "an empty table");
+  if (!header) fail_import(printable(file.string(), kWholeText), "an empty table. Is it the right file?");
   const std::map<std::string, std::size_t> columns = table_columns(table, *header);
   Gathered gathered;
   double shared_weights = 0;

@@ -105,8 +105,9 @@ class MaestroReader {
   void expect(std::string_view text, std::string_view after) {
     const MaestroToken token = take();
     if (token.text != text) {
-      fail_import(where(token), fmt::format("'{}' is expected behind {}, but there is '{}'", text, after,
-                                            token.text.empty() ? "the end of the file" : printable(token.text)));
+      fail_import(where(token),
+                  fmt::format("'{0}' is expected behind {1}, but there is '{2}'. Write '{0}' there?", text, after,
+                              token.text.empty() ? "the end of the file" : printable(token.text)));
     }
   }
   void skip(std::string_view text) {
@@ -119,7 +120,7 @@ class MaestroReader {
     while (true) {
       const MaestroToken token = take();
       if (token.text.empty()) {
-        if (depth > 0) fail_import(where(token), "the file ends within a block: a '}' is missing");
+        if (depth > 0) fail_import(where(token), "the file ends within a block: a '}' is missing. Was it cut off?");
         return;
       }
       if (token.text == "{") ++depth;
@@ -145,7 +146,9 @@ class MaestroReader {
     expect("{", "the name of a network");
     while (peek().text != "}") {
       const MaestroToken token = take();
-      if (token.text.empty()) fail_import(where(token), "the file ends within a network: a '}' is missing");
+      if (token.text.empty()) {
+        fail_import(where(token), "the file ends within a network: a '}' is missing. Was it cut off?");
+      }
       if (token.text == "Layer") {
         add(read_layer_block());
       } else if (token.text != ";") {
@@ -163,7 +166,9 @@ class MaestroReader {
     expect("{", "the name of a layer");
     while (peek().text != "}") {
       const MaestroToken token = take();
-      if (token.text.empty()) fail_import(where(token), "the file ends within a layer: a '}' is missing");
+      if (token.text.empty()) {
+        fail_import(where(token), "the file ends within a layer: a '}' is missing. Was it cut off?");
+      }
       if (token.text == "Type") {
         expect(":", "Type");
         layer.type = take().text;
@@ -188,10 +193,12 @@ class MaestroReader {
     while (peek().text != "}") {
       const MaestroToken name = take();
       if (name.text == "," || name.text == ";") continue;
-      if (name.text.empty()) fail_import(where(name), fmt::format("the file ends within {}: a '}}' is missing", of));
+      if (name.text.empty()) {
+        fail_import(where(name), fmt::format("the file ends within {}: a '}}' is missing. Was it cut off?", of));
+      }
       expect(":", printable(name.text));
       if (!sizes.emplace(name.text, number()).second) {
-        fail_import(where(name), fmt::format("'{}' is given twice", printable(name.text)));
+        fail_import(where(name), fmt::format("'{}' is given twice. Leave one of them out", printable(name.text)));
       }
     }
     take();
@@ -202,7 +209,11 @@ class MaestroReader {
                               std::optional<std::int64_t> fallback) {
     const auto found = sizes.find(name);
     if (found != sizes.end()) return found->second;
-    if (!fallback) fail_import(layer.where, about_layer(layer.name, fmt::format("the dimension {} is missing", name)));
+    if (!fallback) {
+      fail_import(layer.where,
+                  about_layer(layer.name,
+                              fmt::format("the dimension {0} is missing. Add it: Dimensions {{ {0}: SIZE }}", name)));
+    }
     return *fallback;
   }
   static std::int64_t dimension(const MaestroLayer& layer, const std::string& name,

@@ -112,7 +112,7 @@ Gathered gather_topology(const std::filesystem::path& file, ReadRow read_row) {
   }
   if (gathered.layers.empty()) {
     fail_import(printable(file.string(), kWholeText),
-                "no layers (the first row of a SCALE-Sim topology is its header)");
+                "no layers (the first row of a SCALE-Sim topology is its header). Add a row for each?");
   }
   std::vector<std::string>& remarks = gathered.remarks;
   say(remarks, habits.without_last_comma, "without the comma at the end that SCALE-Sim needs (it drops the last cell)");

@@ -56,7 +56,9 @@ class LineSplitter {
   TextCell quoted_cell(TextCell cell) {
     ++at_;
     while (true) {
-      if (at_ == line_.size()) fail_import(fmt::format("{}:{}", place_, cell.column), "a quote that does not close");
+      if (at_ == line_.size()) {
+        fail_import(fmt::format("{}:{}", place_, cell.column), "a quote that does not close. Write its other one?");
+      }
       if (line_[at_] == '"') {
         if (at_ + 1 == line_.size() || line_[at_ + 1] != '"') break;
         ++at_;
@@ -116,9 +118,10 @@ std::int64_t TextTable::number(const TextRow& row, std::size_t cell, std::string
   const std::string text = cell < row.cells.size() ? row.cells[cell].text : std::string();
   const std::optional<std::int64_t> value = parse_int(text);
   if (!value || *value < low || *value > kLargestSize) {
-    fail_import(where(row, cell), text.empty() ? fmt::format("{} is missing", what)
-                                               : fmt::format("{} is '{}', but takes a whole number in {}..{}", what,
-                                                             printable(text), low, kLargestSize));
+    fail_import(where(row, cell),
+                text.empty() ? fmt::format("{} is missing. Write a whole number in {}..{}", what, low, kLargestSize)
+                             : fmt::format("{} is '{}', but takes a whole number in {}..{}", what, printable(text), low,
+                                           kLargestSize));
   }
   return *value;
 }

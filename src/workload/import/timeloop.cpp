@@ -72,7 +72,7 @@ std::string coefficient_key(const std::string& name) { return lower_case(name); 
 std::pair<std::string, std::string> read_term(const ConfigNode& node) {
   if (!node.is_list()) return {node.as_name(), ""};
   const std::vector<ConfigNode> parts = node.items();
-  if (parts.empty() || parts.size() > 2) node.fail("a term is [LOOP] or [LOOP, COEFFICIENT]");
+  if (parts.empty() || parts.size() > 2) node.fail("this is no term. Write [LOOP] or [LOOP, COEFFICIENT]");
   return {parts[0].as_name(), parts.size() == 2 ? parts[1].as_name() : ""};
 }
 
@@ -157,13 +157,15 @@ class ProblemReader {
   /// Nothing when the file states no sizes (it is there to be included).
   std::optional<GatheredLayer> read() {
     const ConfigNode problem = root_.has("problem") ? root_.at("problem") : root_;
-    if (!problem.is_map()) problem.fail("a problem is a map with shape and instance");
+    if (!problem.is_map()) {
+      problem.fail("a problem is a map, with its sizes. Write e.g. problem: {instance: {C: 3, M: 64, ...}}");
+    }
     const std::optional<ConfigNode> instance = problem.find("instance");
     const ConfigNode sizes = instance ? *instance : problem;
     const std::optional<ConfigNode> written = problem.find("shape");
     const bool inline_shape = written && written->is_map();
     if (!instance && !has_sizes(problem)) return std::nullopt;
-    if (!sizes.is_map()) sizes.fail("sizes are a map like {C: 3, M: 64}");
+    if (!sizes.is_map()) sizes.fail("sizes are a map. Write e.g. {C: 3, M: 64}");
     const ProblemShape shape = inline_shape ? read_shape(*written) : usual_shape(sizes);
     return layer_of(nest_of(shape, sizes));
   }
@@ -262,7 +264,10 @@ class ProblemReader {
       if (name.empty()) return std::int64_t{1};
       const auto found = shape.coefficients.find(coefficient_key(name));
       if (found == shape.coefficients.end()) {
-        fail_import(nest.where, fmt::format("the coefficient '{}' is not declared", printable(name)));
+        fail_import(
+            nest.where,
+            fmt::format("the coefficient '{0}' is not declared. Add it to coefficients: - {{name: {0}, default: 1}}",
+                        printable(name)));
       }
       return found->second;
     };
@@ -302,7 +307,10 @@ std::vector<std::filesystem::path> problem_files(const std::filesystem::path& fo
     if (entry.is_regular_file() && (extension == ".yaml" || extension == ".yml")) files.push_back(entry.path());
   }
   std::ranges::sort(files);
-  if (files.empty()) fail_import(printable(folder.string(), kWholeText), "a folder without YAML files");
+  if (files.empty()) {
+    fail_import(printable(folder.string(), kWholeText),
+                "a folder without YAML files. Name one with problems of Timeloop?");
+  }
   return files;
 }
 
@@ -320,7 +328,8 @@ Gathered gather_timeloop(const std::filesystem::path& file) {
     } else if (folder) {
       ++without_sizes;
     } else {
-      fail_import(printable(file.string(), kWholeText), "a problem without sizes (instance: {C: 3, M: 64, ...})");
+      fail_import(printable(file.string(), kWholeText),
+                  "a problem without sizes. Add e.g. instance: {C: 3, M: 64, ...}");
     }
   }
   if (without_sizes > 0) {

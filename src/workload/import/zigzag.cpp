@@ -75,7 +75,9 @@ struct Relation {
 Relation read_relation(const ConfigNode& node) {
   const std::string text = lower_case(without_blanks(node.as_string()));
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) node.fail("a relation is like ix=2*ox+1*fx");
+  if (equals == std::string::npos || equals == 0) {
+    node.fail("this is no relation of dimensions. Write it like ix=2*ox+1*fx");
+  }
   Relation relation{.axis = text.substr(0, equals), .terms = {}};
   for (const std::string& term : split(std::string_view(text).substr(equals + 1), '+')) {
     const std::size_t times = term.find('*');
@@ -185,7 +187,7 @@ class NestReader {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string axis = lower_case(names[i].as_name());
       const std::vector<ConfigNode> ends = pads[i].items();
-      if (ends.size() != 2) pads[i].fail("a padding is [before, after]");
+      if (ends.size() != 2) pads[i].fail("a padding has two ends. Write [BEFORE, AFTER]");
       for (std::size_t w = 0; w < nest_.windows.size(); ++w) {
         if (axes_[w] != axis) continue;
         nest_.windows[w].pad_before = ends[0].as_int(0, kLargestSize);
@@ -216,7 +218,9 @@ class NestReader {
 
 Gathered gather_zigzag(const std::filesystem::path& file) {
   const ConfigNode root = ConfigNode::load(file);
-  if (!root.is_list()) root.fail("a ZigZag workload is a list of layers");
+  if (!root.is_list()) {
+    root.fail("a ZigZag workload is a list of layers. Begin each with a dash, or name another --format?");
+  }
   const std::vector<ConfigNode> items = root.items();
   Gathered gathered;
   for (const ConfigNode& node : items) {
