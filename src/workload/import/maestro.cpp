@@ -88,8 +88,12 @@ class MaestroReader {
         skip(";");
       } else if (token.text == "Network") {
         read_network_block();
-      } else if (token.text != ";" && token.text != "}") {
-        skip_block();  // an accelerator
+      } else if (token.text == "Layer") {
+        fail_import(where(token), "a layer outside of a network. Is there a '}' too many before it?");
+      } else if (token.text == "}") {
+        if (surplus_.empty()) surplus_ = where(token);  // nothing is lost where no layer follows
+      } else if (token.text != ";") {
+        skip_block(token);  // an accelerator
       }
     }
     finish();
@@ -113,8 +117,9 @@ class MaestroReader {
     if (peek().text == text) take();
   }
 
-  /// Passes over everything up to the next block and its end, or to a semicolon.
-  void skip_block() {
+  /// Passes over everything from a name up to the next block and its end, or to a semicolon.
+  void skip_block(const MaestroToken& name) {
+    if (name.text == "{") fail_import(where(name), "a '{' without a name before it. Is it one too many?");
     std::int64_t depth = 0;
     while (true) {
       const MaestroToken token = take();
@@ -148,8 +153,11 @@ class MaestroReader {
       if (token.text.empty()) fail_import(where(token), "the file ends within a network: a '}' is missing");
       if (token.text == "Layer") {
         add(read_layer_block());
+      } else if (token.text == "Type" || token.text == "Stride" || token.text == "Dilation" ||
+                 token.text == "Dimensions") {
+        fail_import(where(token), fmt::format("{} outside of a layer. Is there a '}}' too many before it?", token.text));
       } else if (token.text != ";") {
-        skip_block();
+        skip_block(token);
       }
     }
     take();
@@ -175,7 +183,7 @@ class MaestroReader {
         layer.dimensions = read_sizes("Dimensions");
       } else if (token.text != ";") {
         if (token.text != "Dataflow") other_blocks_.insert(token.text);
-        skip_block();
+        skip_block(token);
       }
     }
     take();
@@ -288,6 +296,7 @@ class MaestroReader {
     std::vector<std::string>& remarks = gathered_.remarks;
     remarks.emplace_back(
         "inputs are taken as they stand, without padding, which is how MAESTRO counts; parameters are weights alone");
+    if (!surplus_.empty()) remarks.push_back(surplus_ + ": a '}' that closes nothing. Is one before it too many?");
     if (has_upsampling_) remarks.emplace_back("a TRCONV without a stride moves by its kernel");
     if (has_gemm_) {
       remarks.emplace_back("every GEMM is taken as one with trained weights: the format cannot say which are not");
@@ -300,6 +309,7 @@ class MaestroReader {
   }
 
   std::string file_;
+  std::string surplus_;  ///< where a brace closes nothing
   MaestroTokens tokens_;
   MaestroToken next_;
   std::map<std::string, std::int64_t> constants_;
