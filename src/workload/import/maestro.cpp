@@ -155,7 +155,8 @@ class MaestroReader {
         add(read_layer_block());
       } else if (token.text == "Type" || token.text == "Stride" || token.text == "Dilation" ||
                  token.text == "Dimensions") {
-        fail_import(where(token), fmt::format("{} outside of a layer. Is there a '}}' too many before it?", token.text));
+        fail_import(where(token),
+                    fmt::format("{} outside of a layer. Is there a '}}' too many before it?", token.text));
       } else if (token.text != ";") {
         skip_block(token);
       }
