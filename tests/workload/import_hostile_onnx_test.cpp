@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 
+#include "file_watch.h"
 #include "hindsight/core/error.h"
 #include "hindsight/workload/import.h"
 #include "temporary_folder.h"
@@ -228,6 +231,17 @@ TEST_F(HostileOnnx, FilesBesideTheModelAreNeverOpened) {
   for (const char* location : {"../../etc/passwd", "/etc/passwd", "C:\\secret"}) {
     EXPECT_THAT(read(outside(location)).remarks, Contains(HasSubstr("points to a file outside of its folder")));
   }
+  const std::filesystem::path within = folder_.write("model/weights.bin", std::string(256, 'w'));
+  const std::filesystem::path above = folder_.write("secret.bin", std::string(256, 's'));
+  std::filesystem::create_symlink(above, folder_ / "model/link.bin");
+  const hindsight::test::FileWatch watch({within, above});
+  for (const std::string& location :
+       {std::string("weights.bin"), std::string("link.bin"), std::string("../secret.bin"), above.string()}) {
+    EXPECT_EQ(import_network(folder_.write("model/net.onnx", outside(location))).network.totals().parameters, 64);
+    EXPECT_FALSE(watch.any_opened()) << location;
+  }
+  static_cast<void>(std::ifstream(above));
+  EXPECT_TRUE(watch.any_opened()) << "it would have been seen";
 }
 
 TEST_F(HostileOnnx, LoopsThatMultiplyAreRefused) {

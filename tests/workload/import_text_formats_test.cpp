@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "file_watch.h"
 #include "hindsight/core/error.h"
 #include "hindsight/workload/import.h"
 #include "temporary_folder.h"
@@ -275,6 +277,20 @@ TEST_F(ImportText, BadMaestro) {
   EXPECT_THAT(message("n.m", layer("Type: CONV Dimensions { K: 4, K: 4 }")), HasSubstr("'K' is given twice"));
   EXPECT_THAT(message("n.m", layer("Type: DSCONV Dimensions { C: 2000000000, K: 2000000000 }")), HasSubstr("counted"));
   EXPECT_THAT(message("n.m", "Network N { Layer \x01 }"), HasSubstr("n.m:1:19: a control character"));
+}
+
+/// What a file of Timeloop includes is taken from the problem beside it, and no file is opened for it.
+TEST_F(ImportText, TimeloopOpensNothingThatItIsToldToInclude) {
+  const std::filesystem::path secret = folder_.write("secret.yaml", kShapeV4);
+  const hindsight::test::FileWatch watch({secret});
+  const std::string own = kShapeV4 + "  instance: {C: 3, M: 64, R: 7, S: 7, N: 1, P: 112, Q: 112, G: 1}\n";
+  for (const std::string& location : {std::string("../secret.yaml"), secret.string()}) {
+    const std::filesystem::path file = folder_.write("in/p.yaml", "{{include_text('" + location + "')}}\n" + own);
+    EXPECT_EQ(import_network(file).network.layers().size(), 1U);
+    EXPECT_FALSE(watch.any_opened()) << location;
+  }
+  static_cast<void>(std::ifstream(secret));
+  EXPECT_TRUE(watch.any_opened()) << "it would have been seen";
 }
 
 /// A brace too few or too many never takes a layer away, nor what stands in it, without a word.
