@@ -46,7 +46,7 @@ TEST_F(MeasureProgram, NoNameAndNoTextOfAFileIsObeyed) {
       "\x1b[31m\xc2\x9b"
       "31m\xe2\x80\xae\x07Z";
   const std::string named = write("a" + hostile + ".jsonl", "no JSON\n\n");
-  const std::string holding = write("b.jsonl", "{\"record\":\"\xc2\x9b31m\xe2\x80\xae\"}\n\n");
+  const std::string holding = write("b.jsonl", "{\"record\":\"\xc2\x9b\xe2\x80\xae\"}\n\n");
   for (const std::string& words : {"--list " + holding, "--list '" + named + "'", "'--" + hostile + "' x"}) {
     const auto [exit_code, text] = shell(kProgram + words);
     EXPECT_TRUE(exit_code == 1 || exit_code == 2) << exit_code << text;
