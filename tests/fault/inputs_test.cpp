@@ -1,10 +1,9 @@
-/// Classes 6, 11, 12, 15, 18 and 22: what do the verbs say of files that are none, of odd tables and hostile YAML, of
-/// SQL in names, of sizes beyond counting, and of logs with nothing to choose from?
+/// Classes 6, 11, 12, 15, 18, 22 and 27: what do the verbs say of files that are none, of odd tables and hostile YAML,
+/// of SQL in names, of sizes beyond counting, of logs with nothing to choose from, and of passwords in a file?
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <set>
 
 #include "fault/fault_fixture.h"
 #include "hindsight/core/files.h"
@@ -310,6 +309,22 @@ TEST_F(Inputs, Class22ALimitBelowEveryDesignIsSaid) {
   const Ended proposed = work({"propose", "--workload", "m4", "--evaluations", "500", "--max", "area_mm2=0.01"});
   EXPECT_EQ(proposed.exit_code, 3) << proposed.err;
   EXPECT_THAT(proposed.err, HasSubstr("no design meets area_mm2 <= 0.01: the smallest value met"));
+}
+
+/// Guarantee: passwords that others may read are not sent, as libpq has it, and none is ever said.
+TEST_F(Inputs, Class27APasswordFileThatOthersReadIsSaidToBeOne) {
+  temporary_.write("passwords", "*:*:*:*:geheim\n");
+  for (const bool readable : {true, false}) {
+    fs::permissions(file("passwords"), fs::perms(readable ? 0644 : 0600));
+    const Ended ended = run({"log", "show", "postgresql://nobody@127.0.0.1:1/none"},
+                            {.folder = temporary_.path(),
+                             .environment = {{"PGPASSFILE", file("passwords")}, {"HINDSIGHT_SERVER_PATIENCE_S", "0"}},
+                             .longest_s = kLongest_s});
+    EXPECT_EQ(ended.exit_code, 1) << ended.err;
+    EXPECT_EQ(ended.err.find("has group or world access") != std::string::npos, readable) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("the server cannot be reached"));
+    EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("geheim")));
+  }
 }
 
 }  // namespace
