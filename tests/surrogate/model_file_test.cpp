@@ -298,6 +298,11 @@ TEST_F(ModelFile, RefusesMalformedHeadersWithValidChecksums) {
   };
   EXPECT_EQ(changed([](Pieces&) {}), "accepted") << "the helper itself changes nothing";
   EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["dtype"] = "F16"; }), HasSubstr("not of type F32"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"] = 3; }),
+              HasSubstr("'member.0.position' is not described by dtype, shape and data_offsets"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["more"] = 1; }), HasSubstr("is not described by"));
+  EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["data_offsets"] = std::vector<int>{0}; }),
+              HasSubstr("malformed"));
   EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["shape"] = {4, 3}; }), HasSubstr("'position'"));
   EXPECT_THAT(changed([](Pieces& p) { p.header["member.0.position"]["shape"] = {3, 5}; }), HasSubstr("do not fit"));
   EXPECT_THAT(changed([](Pieces& p) {
