@@ -230,13 +230,22 @@ std::string member(const char* name, const std::string& value) {
   return std::string(",\"") + name + "\":\"" + value + '"';
 }
 
+/// For a terminal: names of files, and what stands in them, may be what it obeys. ASCII alone passes: what of the rest
+/// would be seen is known where there is more than the standard library.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 /// Appends one line to the file, unless it has one of this device and commit that agreed with the host.
 int landscape(const Options& options) {
   const Availability here = availability();
   const auto device = static_cast<std::size_t>(options.run.device);
   const std::string content = read_if_there(options.file);
   if (device < here.uuids.size() && has_landscape(content, here.uuids[device], build_info().commit)) {
-    std::printf("done before: %s\n", options.file.c_str());
+    std::printf("done before: %s\n", one_line(options.file).c_str());
     return 0;
   }
   LandscapeTrialOptions how{.stop = interrupt_requested};
@@ -312,10 +321,10 @@ int main(int argc, char** argv) {
   try {
     return hindsight::measure::measure(hindsight::measure::parse(words), command_line);
   } catch (const Error& error) {
-    std::fprintf(stderr, "hindsight-measure: error: %s\n", error.what());
+    std::fprintf(stderr, "hindsight-measure: error: %s\n", hindsight::measure::one_line(error.what()).c_str());
     return error.kind() == ErrorKind::unavailable ? 5 : error.kind() == ErrorKind::usage ? 2 : 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "hindsight-measure: error: %s\n", error.what());
+    std::fprintf(stderr, "hindsight-measure: error: %s\n", hindsight::measure::one_line(error.what()).c_str());
     return 1;
   }
 }

@@ -38,6 +38,15 @@ bool has_decimal_comma(std::string_view text) {
   return parse_double(number).has_value();
 }
 
+bool is_rounded(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  constexpr std::size_t kExactDigits = 15;  // [spec: ieee754] every whole number of so many is a double
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  if (text.size() <= kExactDigits || text.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  const auto value = parse_double(text);
+  return value && fmt::format("{:.0f}", *value) != text;
+}
+
 namespace {
 
 /// What to write instead of a number with a comma; empty for other texts.
@@ -91,7 +100,7 @@ std::string LevelLookup::refusal(const std::string& cell) const {
 
 std::optional<std::uint16_t> LevelLookup::find(const std::string& cell) {
   if (parameter_->kind == space::ParameterKind::ordinal) {
-    const auto value = parse_double(cell);
+    const auto value = is_rounded(cell) ? std::nullopt : parse_double(cell);
     const auto found = value ? std::lower_bound(parameter_->values.begin(), parameter_->values.end(), *value)
                              : parameter_->values.end();
     if (found == parameter_->values.end() || *found != *value) return std::nullopt;

@@ -39,6 +39,8 @@ class LevelLookup {
 [[nodiscard]] bool starts_like_number(std::string_view text);
 /// Whether a text is a number with a decimal comma, and perhaps points between thousands: "3,5", "1.234,5".
 [[nodiscard]] bool has_decimal_comma(std::string_view text);
+/// Whether a text is a whole number that a double does not hold to its last digit: two of them may be one value.
+[[nodiscard]] bool is_rounded(std::string_view text);
 /// "NAME is 'CELL', which is not a number", with the cause where that is a decimal comma.
 [[nodiscard]] std::string not_a_number(const std::string& name, const std::string& cell);
 

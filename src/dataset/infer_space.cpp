@@ -94,7 +94,14 @@ std::string ignoring(const CsvTable& table, const std::vector<std::size_t>& colu
 std::vector<double> numbers_of(const CsvTable& table, std::size_t column) {
   std::vector<double> values;
   for (const TableCells::Row& row : table.rows) {
-    if (const auto value = parse_double(row[column])) {
+    const std::string& cell = row[column];
+    if (is_rounded(cell)) {
+      refuse_column(table, column,
+                    fmt::format("has the value '{}', of which a number holds the first digits only (2^53 and below are "
+                                "exact)",
+                                printable(cell, 40)));
+    }
+    if (const auto value = parse_double(cell)) {
       values.push_back(*value + 0.0);  // -0 is 0
     }
   }

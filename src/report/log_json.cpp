@@ -32,8 +32,7 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
                          {"share_of_infeasible_frac", reason.share_of_infeasible_frac}});
     }
     const std::string metric = metric_of(query, stats.workload);
-    const auto best =
-        log::best_designs(log, stats.workload, metric, query.top, direction_of(query, metric), query.filter);
+    const auto best = best_designs_of(log, query, stats);
     Json entry{{"workload", stats.workload},
                {"batch", stats.batch},
                {"evaluations", stats.evaluations},

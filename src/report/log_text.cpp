@@ -89,8 +89,7 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
   const bool name_evaluator = several_evaluators(log);
   for (const log::WorkloadStats& workload : stats) {
     const std::string metric = metric_of(query, workload.workload);
-    const auto ranked =
-        log::best_designs(log, workload.workload, metric, query.top, direction_of(query, metric), query.filter);
+    const auto ranked = best_designs_of(log, query, workload);
     const auto& standard = log::standard_metrics();
     const bool known = std::find(standard.begin(), standard.end(), metric) != standard.end();
     const char* order = direction_of(query, metric) == Direction::maximise ? ", largest first" : ", smallest first";
@@ -149,6 +148,13 @@ std::string metric_of(const LogQuery& query, const std::string& workload) {
 
 Direction direction_of(const LogQuery& query, const std::string& metric) {
   return query.maximised.contains(metric) ? Direction::maximise : log::direction_of(metric);
+}
+
+std::vector<log::RankedEvaluation> best_designs_of(const log::Log& log, const LogQuery& query,
+                                                   const log::WorkloadStats& workload) {
+  if (query.metric.empty() && workload.feasible == 0) return {};
+  const std::string metric = metric_of(query, workload.workload);
+  return log::best_designs(log, workload.workload, metric, query.top, direction_of(query, metric), query.filter);
 }
 
 std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns) {

@@ -414,7 +414,9 @@ class Campaign {
     const Answers known = answers();
     std::vector<double> ratios;
     for (std::size_t i = 0; i < batch.designs.size(); ++i) {
-      const Answer& answer = known.at(batch.designs[i]);
+      const auto found = known.find(batch.designs[i]);
+      if (found == known.end()) refuse_campaign_state(options_.log);  // an id that no row is written under
+      const Answer& answer = found->second;
       require_metrics(answer, batch.designs[i]);
       const std::optional<double> value = score(answer);
       round.infeasible += answer.infeasible ? 1 : 0;

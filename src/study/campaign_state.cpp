@@ -67,6 +67,11 @@ std::string to_json(const CampaignState& state) {
   return json.dump();
 }
 
+void refuse_campaign_state(const std::filesystem::path& log) {
+  throw Error(ErrorKind::incompatible,
+              fmt::format("{}: the campaign's checkpoint is damaged. Use a new log?", printable(log.string(), 200)));
+}
+
 CampaignState parse_campaign_state(const std::string& text, const std::filesystem::path& log) {
   try {
     const auto json = Json::parse(bounded_json(text));
@@ -79,12 +84,12 @@ CampaignState parse_campaign_state(const std::string& text, const std::filesyste
                           .why = given.at("why").get<std::string>(),
                           .choose_s = given.at("choose_s").get<double>()};
       for (const Json& value : given.at("predicted")) batch.predicted.push_back(optional_of(value));
+      if (batch.predicted.size() != batch.designs.size()) refuse_campaign_state(log);
       state.batch = std::move(batch);
     }
     return state;
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::incompatible,
-                fmt::format("{}: the campaign's checkpoint is damaged. Use a new log?", printable(log.string(), 200)));
+    refuse_campaign_state(log);
   }
 }
 

@@ -24,7 +24,10 @@ struct CampaignState {
 };
 
 std::string to_json(const CampaignState& state);
-/// `log`: for the message. Error{incompatible} when the text is none.
+/// Error{incompatible}: what `log` keeps of a campaign is not what one writes.
+[[noreturn]] void refuse_campaign_state(const std::filesystem::path& log);
+/// `log`: for the message. Errors: as refuse_campaign_state(), when the text is none, or has not a prediction, known or
+/// not, for each design.
 CampaignState parse_campaign_state(const std::string& text, const std::filesystem::path& log);
 
 }  // namespace hindsight::study

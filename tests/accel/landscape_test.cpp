@@ -19,6 +19,7 @@
 #include "accel/space_parts.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/random.h"
 #include "temporary_folder.h"
 
 namespace hindsight::accel::optimum::test {
@@ -264,6 +265,35 @@ TEST_F(LandscapeTest, FilesThatAreNoneOrDamagedAreRefused) {
   for (std::size_t from = 0; from + 1 < header; from = good.find('\n', from) + 1) {
     std::string without = good;
     refused(without.erase(from, good.find('\n', from) + 1 - from), "");
+  }
+}
+
+TEST_F(LandscapeTest, EveryCutAndEveryChangeIsRefused) {
+  question_.networks.resize(1);
+  write_landscape(question_, file(), {});
+  const std::string good = read_file(file());
+  const auto refused = [&](const std::string& bytes) {
+    std::ofstream(file(), std::ios::binary) << bytes;
+    try {
+      (void)Landscape::read(file());
+      return false;
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::incompatible;
+    }
+  };
+  ASSERT_FALSE(refused(good));
+  constexpr std::size_t kEach = 300, kStep = 61;
+  for (std::size_t size = 0; size < good.size(); size += size < kEach ? 1 : kStep) {
+    ASSERT_TRUE(refused(good.substr(0, size))) << "the first " << size << " bytes";
+  }
+  ASSERT_TRUE(refused(good + '\0'));
+  constexpr std::uint64_t kSeed = 20261129;
+  const RandomStream random(kSeed, "changes");
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    std::string changed = good;
+    const std::uint64_t bit = random.below(i, good.size() * 8);
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << (bit % 8)));
+    ASSERT_TRUE(refused(changed)) << "bit " << bit << ", seed " << kSeed;
   }
 }
 

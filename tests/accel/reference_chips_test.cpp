@@ -346,6 +346,26 @@ TEST(ReferenceChipErrorTest, AChipWithPartsThatNoDesignHasIsNone) {
   expect_usage_error([&] { (void)design_of(chip, space); }, {"processors_per_pe is 2, the nearest there is 0"});
 }
 
+TEST(ReferenceChipErrorTest, CoolingAndDevicesThatContradictAreRefused) {
+  const EditedYaml cooling("configs/designs/edge_tpu_v1.yaml", "cooling: card", "cooling: cart");
+  expect_usage_error([&] { (void)load_reference_chip(cooling.path()); },
+                     {"edited.yaml:", "cooling class 'cart'", "card"});
+  const EditedYaml devices("configs/designs/edge_tpu_v1.yaml", "  clock_mhz: 800",
+                           "  dram_devices: 2\n  clock_mhz: 800");
+  expect_usage_error([&] { (void)load_reference_chip(devices.path()); },
+                     {"edited.yaml:", "dram_bandwidth_gb_per_s follows from dram_devices"});
+}
+
+TEST(ReferenceChipErrorTest, AChipOfAnotherFormatOrCoolingIsNoDesign) {
+  const space::DesignSpace space = space::load_space("edge");
+  ReferenceChip cooled = load_reference_chip("edge_tpu_v1_grid"), narrow = cooled;
+  cooled.config.cooling = Cooling::liquid;
+  expect_usage_error([&] { (void)design_of(cooled, space); },
+                     {"cooling is liquid, the nearest there is that of the space's technology"});
+  narrow.config.precision = Precision::fp8;
+  expect_usage_error([&] { (void)design_of(narrow, space); }, {"precision is fp8, the nearest there is int8"});
+}
+
 TEST(ConfigBindingTest, ParametersInAnyOrderReachTheirFields) {
   const space::DesignSpace space = space_with({numbers("clock_mhz", {500, 1000}), numbers("pes_y", {1, 2, 3})});
   const std::vector<double> values{1, 2, 3, 4, 5, 6, 1000, 3};
@@ -379,6 +399,21 @@ TEST(ConfigBindingTest, CategoricalAndZeroValuesAreRefused) {
   names.labels = {"one", "two"};
   expect_usage_error([&] { (void)ConfigBinding{space_with({names})}; }, {"pes_x", "categorical"});
   expect_usage_error([] { (void)ConfigBinding{space_with({numbers("pes_x", {0, 1})})}; }, {"pes_x", "above 0"});
+}
+
+TEST(ConfigBindingTest, NamesThatTheModelDoesNotKnowAndTwoBandwidthsAreRefused) {
+  expect_usage_error([] { (void)ConfigBinding{space_with({numbers("precision", {1})})}; },
+                     {"'precision' has numbers (its values are names: int8, fp8, bf16)"});
+  expect_usage_error(
+      [] {
+        (void)ConfigBinding{space_with({formats({"int8", "fp9"})})};
+      },
+      {"'fp9', which the accelerator model does not know", "fp8"});
+  expect_usage_error(
+      [] {
+        (void)ConfigBinding{space_with({numbers("dram_devices", {1, 2})})};
+      },
+      {"'dram_devices' decides the bandwidth, and so does 'dram_bandwidth_gb_per_s'"});
 }
 
 TEST(DramTypeTest, NamesRoundTrip) {

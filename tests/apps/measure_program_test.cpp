@@ -41,6 +41,20 @@ class MeasureProgram : public AppTest {
   }
 };
 
+TEST_F(MeasureProgram, NoNameAndNoTextOfAFileIsObeyed) {
+  const std::string hostile =
+      "\x1b[31m\xc2\x9b"
+      "31m\xe2\x80\xae\x07Z";
+  const std::string named = write("a" + hostile + ".jsonl", "no JSON\n\n");
+  const std::string holding = write("b.jsonl", "{\"record\":\"\xc2\x9b\xe2\x80\xae\"}\n\n");
+  for (const std::string& words : {"--list " + holding, "--list '" + named + "'", "'--" + hostile + "' x"}) {
+    const auto [exit_code, text] = shell(kProgram + words);
+    EXPECT_TRUE(exit_code == 1 || exit_code == 2) << exit_code << text;
+    EXPECT_THAT(text, HasSubstr("hindsight-measure: error: "));
+    EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); })) << text;
+  }
+}
+
 /// A bit mask of signals of a running process (proc(5)): SigCgt those it handles, ShdPnd those it has not seen yet.
 std::uint64_t signals_of(pid_t process, const std::string& mask) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");

@@ -199,6 +199,16 @@ TEST_F(MemoryBounds, GraphsOfManyNodes) {
                  "takes more than 160 MiB");
 }
 
+/// As many bytes as a file has, each a value of a tensor that says to have one.
+TEST_F(MemoryBounds, ATensorWithMoreValuesThanItsAxesSay) {
+  using hindsight::test::WireWriter;
+  constexpr int kBoolean = 9;  // [spec: onnx] TensorProto.DataType
+  const std::string tensor =
+      WireWriter().integer(1, 1).integer(2, kBoolean).bytes(8, "w").bytes(9, std::string(60 * kMib, '\0')).text();
+  expect_refused({"workload", "import", write("tensor.onnx", hindsight::test::OnnxModel().initializer(tensor).text())},
+                 "tensor 'w' holds 62914560 values, but its axes say 1");
+}
+
 TEST_F(MemoryBounds, TablesOfLayers) {
   const std::string head = "name,type,count,H,W,C,K,R,S,stride,pad,groups,P,Q,M,N,Kd,macs,params\n";
   const std::string row = "l,gemm,1,1,1,1,1,1,1,1,0,1,1,1,8,8,8,512,64\n";

@@ -359,6 +359,14 @@ TEST_F(ImportCsv, ACellThatIsNoNumberRefusesItsRowByPlace) {
                           HasSubstr("t.csv:7:1: context k is empty")));
 }
 
+TEST_F(ImportCsv, AWholeNumberThatWouldBeRoundedIsNoLevel) {
+  const ImportResult result = import_into("a,y\n9007199254740992,1\n1,1\n",
+                                          "a,y\n9007199254740993,1\n9007199254740992,1\n", {.objective = "y"});
+  EXPECT_EQ(result.inserted, 1U);
+  EXPECT_THAT(result.rejected, ElementsAre(HasSubstr("t.csv:2:1: a is '9007199254740993', which the space does not "
+                                                     "have. Nearest: 9007199254740992")));
+}
+
 TEST_F(ImportCsv, ImportingAgainChangesNothing) {
   import(kTable, roles());
   const std::string before = load_dataset(file_, selection("time_ms")).content_hash();

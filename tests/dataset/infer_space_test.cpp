@@ -128,7 +128,7 @@ TEST(InferSpace, UnitsAreThoseThatNamesPromise) {
 }
 
 TEST(InferSpace, HardNumbersAndTextsReadBack) {
-  expect_reads_back(infer("a,y\n-0,1\n0,1\n1e300,1\n-2.5e-7,1\n1e16,1\n9007199254740993,1\n123456789012345678,1\n"));
+  expect_reads_back(infer("a,y\n-0,1\n0,1\n1e300,1\n-2.5e-7,1\n1e16,1\n9007199254740994,1\n1.2345678901234567e17,1\n"));
   expect_reads_back(
       infer("\"a \"\"b\"\"\",m,y\n1,null,1\n2,~,1\n3,true,1\n4,- x,1\n5,#c,1\n6,'q',1\n7,\xc3\xa4: b,1\n"
             "8,\"[1, 2]\",1\n9,{z},1\n"));
@@ -136,6 +136,18 @@ TEST(InferSpace, HardNumbersAndTextsReadBack) {
   for (int i = 0; i < 500; ++i) many += std::to_string(i / 2) + ".125,level " + std::to_string(i % 100) + ",1\n";
   expect_reads_back(infer(many));
   expect_reads_back(space::load_space("edge"));
+}
+
+/// Two of them would be one design.
+TEST(InferSpace, RefusesWholeNumbersThatWouldBeRounded) {
+  const std::string problem = "which a number holds the first digits only";
+  EXPECT_THAT(refusal("a,y\n9223372036854775808,1\n9223372036854775809,2\n"),
+              AllOf(HasSubstr("column 'a' has the value '9223372036854775809', of " + problem), HasSubstr("ignored")));
+  EXPECT_THAT(refusal("a,y\n-9007199254740993,1\n1,2\n"), HasSubstr(problem));
+  EXPECT_THAT(refusal("a,y\n00000000009007199254740993,1\n1,2\n"), HasSubstr(problem));
+  // Exactly kept: up to 2^53, powers of two, what says by an exponent that it is no exact count.
+  EXPECT_THAT(infer("a,y\n9007199254740992,1\n18446744073709551616,2\n1e300,3\n0.1,4\n").parameters()[0].values,
+              ElementsAre(0.1, 9007199254740992.0, 18446744073709551616.0, 1e300));
 }
 
 TEST(InferSpace, LabelsThatTextIdsCannotHold) {

@@ -1,6 +1,12 @@
 /// Does an older log become a current one, completely or not at all, also when several processes open it at once?
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <map>
 
 #include "hindsight/core/files.h"
 #include "hindsight/log/query.h"
@@ -127,6 +133,67 @@ TEST_F(Version2Test, AnEarlierVersionNamesWhatMigratesIt) {
   EXPECT_THAT(message, HasSubstr("schema version 1 is older than 3"));
   static_cast<void>(Log::open(file_, OpenMode::read_write));  // what the message says helps
   static_cast<void>(Log::open(file_, OpenMode::read_only));
+}
+
+/// After a migration that ended anywhere the rows are there, in a log of the old version or of the new one.
+class CutOffMigration : public Version2Test {
+ protected:
+  void SetUp() override {
+    Version2Test::SetUp();
+    before_ = read_file(file_);
+  }
+  void begin_again() const {
+    for (const char* suffix : {"-wal", "-shm", "-journal"}) std::filesystem::remove(file_.string() + suffix);
+    std::ofstream(file_, std::ios::binary) << before_;
+  }
+  /// The version that is there now.
+  [[nodiscard]] int expect_whole(const std::string& when) const {
+    const Log log = Log::open(file_, OpenMode::read_only);
+    EXPECT_EQ(evaluations(log), rows_) << when;
+    return summary(log).schema_version;
+  }
+
+  std::string before_;
+};
+
+TEST_F(CutOffMigration, OnADiskThatIsFullAnywhere) {
+  std::map<int, int> ends;
+  int version = 0;
+  for (rlim_t bytes = 0; version < kSchemaVersion && bytes < (rlim_t{1} << 22U); bytes += 4096) {
+    begin_again();
+    const pid_t child = fork_child([&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+      if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(3);
+      try {
+        static_cast<void>(Log::open(file_, OpenMode::read_write));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::failure) std::fprintf(stderr, "%s\n", error.what());
+        _exit(error.kind() == ErrorKind::failure ? 2 : 4);
+      }
+    });
+    const int end = wait_for(child);
+    ++ends[end];
+    version = expect_whole("room for " + std::to_string(bytes) + " bytes");
+    EXPECT_TRUE(end == 2 || (end == 0 && version == kSchemaVersion)) << end << ", version " << version;
+  }
+  EXPECT_EQ(version, kSchemaVersion) << "it never had room enough";
+  EXPECT_GT(ends[2], 2) << "it always had room enough";
+}
+
+TEST_F(CutOffMigration, WhenItIsKilled) {
+  std::map<int, int> versions;
+  for (int after_us = 0; after_us < 30'000; after_us += 500) {
+    begin_again();
+    const pid_t child = fork_child([&] { static_cast<void>(Log::open(file_, OpenMode::read_write)); });
+    ::usleep(static_cast<useconds_t>(after_us));
+    ::kill(child, SIGKILL);
+    static_cast<void>(wait_for(child));
+    ++versions[expect_whole("killed after " + std::to_string(after_us) + " us")];
+  }
+  static_cast<void>(Log::open(file_, OpenMode::read_write));
+  EXPECT_EQ(expect_whole("not killed"), kSchemaVersion);
+  EXPECT_GT(versions[2], 0) << "no kill came before the commit";
 }
 
 TEST_F(MigrationTest, FailingStepLeavesTheOldLog) {

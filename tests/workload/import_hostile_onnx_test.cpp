@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 
+#include "file_watch.h"
 #include "hindsight/core/error.h"
 #include "hindsight/workload/import.h"
 #include "temporary_folder.h"
@@ -228,6 +231,17 @@ TEST_F(HostileOnnx, FilesBesideTheModelAreNeverOpened) {
   for (const char* location : {"../../etc/passwd", "/etc/passwd", "C:\\secret"}) {
     EXPECT_THAT(read(outside(location)).remarks, Contains(HasSubstr("points to a file outside of its folder")));
   }
+  const std::filesystem::path within = folder_.write("model/weights.bin", std::string(256, 'w'));
+  const std::filesystem::path above = folder_.write("secret.bin", std::string(256, 's'));
+  std::filesystem::create_symlink(above, folder_ / "model/link.bin");
+  const hindsight::test::FileWatch watch({within, above});
+  for (const std::string& location :
+       {std::string("weights.bin"), std::string("link.bin"), std::string("../secret.bin"), above.string()}) {
+    EXPECT_EQ(import_network(folder_.write("model/net.onnx", outside(location))).network.totals().parameters, 64);
+    EXPECT_FALSE(watch.any_opened()) << location;
+  }
+  static_cast<void>(std::ifstream(above));
+  EXPECT_TRUE(watch.any_opened()) << "it would have been seen";
 }
 
 TEST_F(HostileOnnx, LoopsThatMultiplyAreRefused) {
@@ -245,6 +259,71 @@ TEST_F(HostileOnnx, LoopsThatMultiplyAreRefused) {
   OnnxModel deep;
   deep.input("x", {"1"}).node(onnx_node("If", {"x"}, {"y"}, {onnx_graph_attribute("then", nested)}));
   EXPECT_THAT(message(deep.text()), HasSubstr("graphs nested deeper than 16"));
+}
+
+/// A tensor of this many axes of one element, with what is given of its values.
+std::string tensor_of(int element, const std::vector<std::int64_t>& dims, const std::string& values) {
+  WireWriter tensor;
+  for (const std::int64_t dim : dims) tensor.integer(1, dim);
+  return tensor.integer(2, element).bytes(8, "w").text() + values;
+}
+constexpr int kFloat32 = 1, kInt32 = 6, kInt64 = 7, kBoolean = 9, kFloat64 = 11;  // [spec: onnx] TensorProto.DataType
+
+/// Fields that a model has, of another type, cut, or more of them than there may be.
+TEST_F(HostileOnnx, FieldsOfAnotherTypeAreRefusedByTheirByte) {
+  const auto in_graph = [](const std::string& fields) { return WireWriter().bytes(7, fields).text(); };
+  const auto holding = [&](const std::string& tensor) { return in_graph(WireWriter().bytes(5, tensor).text()); };
+  const auto raw = [](std::size_t bytes) { return WireWriter().bytes(9, std::string(bytes, '\0')).text(); };
+  const std::string attribute = WireWriter().bytes(1, "a").integer(2, 1).text();
+  const std::string with_attribute = WireWriter().bytes(4, "Relu").bytes(5, attribute).text();
+  OnnxModel twice;
+  twice.initializer(onnx_tensor("w", {2})).initializer(onnx_tensor("w", {2}));
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {std::string(2, '\0'), "byte 0: model: a field of number 0"},
+      {"\x0b", "byte 0: model: wire type 3"},
+      {"\x09"
+       "abc",
+       "byte 0: model: ends within a number (the file is cut short)"},
+      {"\x0d"
+       "ab",
+       "ends within a number (the file is cut short)"},
+      {"\x38\x01", "model: field 7 is no message"},
+      {OnnxModel().text() + WireWriter().bytes(7, "").text(), "a second graph"},
+      {in_graph(WireWriter().bytes(1, WireWriter().bytes(1, "x").text()).text()), "a node without an operator"},
+      {in_graph(WireWriter().bytes(1, with_attribute).text()), "attribute: field 2 is no number"},
+      {holding(WireWriter().bytes(2, "x").text()), "tensor: field 2 is no whole number"},
+      {holding(tensor_of(kInt64, {1}, raw(5))), "tensor 'w' ends within a number"},
+      {holding(tensor_of(kFloat32, {1}, WireWriter().bytes(4, "abcdef").text())), "field 4 ends within a number"},
+      {holding(tensor_of(kInt64, {1}, WireWriter().bytes(7, "\x01\x02").text())), "holds 2 values, but its axes say 1"},
+      {holding(tensor_of(kBoolean, {1}, raw(5000))), "tensor 'w' holds 5000 values, but its axes say 1"},
+      {holding(tensor_of(kFloat64, {2}, raw(8 * 5000))), "tensor 'w' holds 5000 values, but its axes say 2"},
+      {holding(tensor_of(kInt64, {1}, WireWriter().bytes(7, std::string(5000, '\x01')).text())),
+       "field 7 has more than 4096 values"},
+      {holding(tensor_of(kFloat64, {1}, WireWriter().bytes(10, std::string(8 * 5000, '\0')).text())),
+       "field 10 has more than 4096 values"},
+      {holding(tensor_of(kFloat32, Sizes(65, 1), "")), "field 1 has more than 64 values"},
+      {in_graph(WireWriter().bytes(11, hindsight::test::onnx_value("x", std::vector<std::string>(65, "1"))).text()),
+       "more than 64 axes"},
+      {in_graph(WireWriter().bytes(2, std::string(70'000, 'n')).text()), "a text of 70000 bytes (at most 65536)"},
+      {in_graph(WireWriter().bytes(15, WireWriter().integer(3, -1).text()).text()), "has an axis of -1 elements"},
+      {twice.text(), "two initializers of one name"}};
+  for (const auto& [content, part] : cases) EXPECT_THAT(message(content), HasSubstr(part));
+}
+
+/// A shape is a shape in each of the ways that a file may say it.
+TEST_F(HostileOnnx, ShapesInEveryFormOfNumbers) {
+  const auto macs = [&](const std::string& shape) {
+    OnnxModel model;
+    model.input("x", {"4", "6"}).initializer(shape).initializer(onnx_tensor("m", {12, 3}));
+    model.node(onnx_node("Reshape", {"x", "w"}, {"r"})).node(onnx_node("MatMul", {"r", "m"}, {"y"}));
+    return read(model.text()).network.totals().macs;
+  };
+  const std::string narrow("\x02\0\0\0\x0c\0\0\0", 8), wide("\x02\0\0\0\0\0\0\0\x0c\0\0\0\0\0\0\0", 16);
+  EXPECT_EQ(macs(tensor_of(kInt32, {2}, WireWriter().bytes(9, narrow).text())), 72);
+  EXPECT_EQ(macs(tensor_of(kInt64, {2}, WireWriter().bytes(9, wide).text())), 72);
+  EXPECT_EQ(macs(tensor_of(kInt64, {2}, WireWriter().integer(7, 2).integer(7, 12).text())), 72);
+  EXPECT_EQ(macs(tensor_of(kInt64, {2}, WireWriter().bytes(7, "\x02\x0c").text())), 72);
+  EXPECT_EQ(macs(tensor_of(kInt32, {2}, WireWriter().integer(5, 2).integer(5, -1).text())), 72);
 }
 
 TEST_F(HostileOnnx, OtherFiles) {

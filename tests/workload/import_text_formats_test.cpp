@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "file_watch.h"
 #include "hindsight/core/error.h"
 #include "hindsight/workload/import.h"
 #include "temporary_folder.h"
@@ -279,6 +281,51 @@ TEST_F(ImportText, BadMaestro) {
   EXPECT_THAT(message("n.m", layer("Type: CONV Dimensions { K: 4, K: 4 }")), HasSubstr("'K' is given twice"));
   EXPECT_THAT(message("n.m", layer("Type: DSCONV Dimensions { C: 2000000000, K: 2000000000 }")), HasSubstr("counted"));
   EXPECT_THAT(message("n.m", "Network N { Layer \x01 }"), HasSubstr("n.m:1:19: a control character"));
+}
+
+/// What a file of Timeloop includes is taken from the problem beside it, and no file is opened for it.
+TEST_F(ImportText, TimeloopOpensNothingThatItIsToldToInclude) {
+  const std::filesystem::path secret = folder_.write("secret.yaml", kShapeV4);
+  const hindsight::test::FileWatch watch({secret});
+  const std::string own = kShapeV4 + "  instance: {C: 3, M: 64, R: 7, S: 7, N: 1, P: 112, Q: 112, G: 1}\n";
+  for (const std::string& location : {std::string("../secret.yaml"), secret.string()}) {
+    const std::filesystem::path file = folder_.write("in/p.yaml", "{{include_text('" + location + "')}}\n" + own);
+    EXPECT_EQ(import_network(file).network.layers().size(), 1U);
+    EXPECT_FALSE(watch.any_opened()) << location;
+  }
+  static_cast<void>(std::ifstream(secret));
+  EXPECT_TRUE(watch.any_opened()) << "it would have been seen";
+}
+
+/// A brace too few or too many never takes a layer away, nor what stands in it, without a word.
+TEST_F(ImportText, UnbalancedMaestro) {
+  const std::string whole =
+      "Network N {\nLayer A {\nType: CONV\nDimensions { K: 64, C: 3, R: 7, S: 7, Y: 224, X: 224 }\n"
+      "Stride { X: 2, Y: 2 }\n}\nLayer B {\nType: CONV\nDimensions { K: 8, C: 64, Y: 9, X: 9 }\n}\n}";
+  const ImportedNetwork sound = read("n.m", whole);
+  ASSERT_EQ(sound.network.layers().size(), 2U);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_THAT(message("n.m", whole.substr(0, size)), HasSubstr("n.m")) << "the first " << size << " bytes";
+  }
+  for (std::size_t at = whole.find_first_of("{}"); at != std::string::npos; at = whole.find_first_of("{}", at + 1)) {
+    std::string without = whole, twice = whole;
+    EXPECT_THAT(message("n.m", without.erase(at, 1)), HasSubstr("n.m")) << "without the brace " << at;
+    twice.insert(at, 1, whole[at]);
+    try {  // behind the last layer nothing is lost
+      const ImportedNetwork read_all = read("n.m", twice);
+      EXPECT_EQ(read_all.network.definition_hash(), sound.network.definition_hash()) << "with two braces " << at;
+      EXPECT_THAT(read_all.remarks, Contains(HasSubstr("closes nothing"))) << "with two braces " << at;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("n.m"));
+    }
+  }
+  EXPECT_THAT(message("n.m", "Network N { Layer A { Type: FC Dimensions { K: 4, C: 3 } } }\n Layer B { Type: FC }"),
+              HasSubstr("n.m:2:2: a layer outside of a network. Is there a '}' too many before it?"));
+  EXPECT_THAT(message("n.m", "Network N { Layer A { Type: FC Dimensions { K: 4, C: 3 } } Stride { X: 2 } }"),
+              HasSubstr("n.m:1:60: Stride outside of a layer. Is there a '}' too many before it?"));
+  EXPECT_THAT(message("n.m", "Network N { { Layer A { Type: FC Dimensions { K: 4, C: 3 } } }"),
+              HasSubstr("n.m:1:13: a '{' without a name before it. Is it one too many?"));
+  EXPECT_THAT(read("n.m", whole + "\n}\n}").remarks, Contains(HasSubstr("n.m:12:1: a '}' that closes nothing")));
 }
 
 TEST_F(ImportText, NestsThatAreNoProductAreRefused) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <set>
 
 #include "hindsight/core/error.h"
@@ -356,6 +358,44 @@ TEST(ValidateLayer, ExtremeFieldsNeverOverflow) {
       }
     }
   }
+}
+
+TEST(ValidateLayer, ExtremeProductsAndGroupsNeverOverflow) {
+  const std::int64_t extremes[] = {std::numeric_limits<std::int64_t>::min(), -1, 0, 1, std::int64_t{1} << 31,
+                                   std::numeric_limits<std::int64_t>::max()};
+  int taken = 0;
+  const auto look = [&](const Layer& layer, std::int64_t batch, double macs) {
+    (void)find_problem(layer, batch);  // under the sanitizers: no undefined behaviour
+    if (!find_problem(layer).empty()) return;
+    ++taken;
+    double sum = 0;
+    for (const GemmLayer& gemm : gemms_of(layer, 1)) {
+      EXPECT_GE(std::min({gemm.m, gemm.count, gemm.repeat}), 1);
+      sum += gemm.macs * static_cast<double>(gemm.repeat);
+    }
+    EXPECT_EQ(sum, macs) << layer.rows << " rows";
+  };
+  for (const std::int64_t rows : extremes) {
+    for (const std::int64_t a : extremes) {
+      for (const std::int64_t b : extremes) {
+        Layer group;
+        group.name = "one of a group";
+        group.type = LayerType::fully_connected;
+        group.rows = rows;
+        group.columns = group.reduction = 1;
+        Layer heads = group;
+        group.experts = a;
+        group.experts_per_token = b;
+        look(group, b, static_cast<double>(rows) * static_cast<double>(std::max<std::int64_t>(b, 1)));
+        heads.type = LayerType::matmul;
+        heads.heads = a;
+        heads.kv_heads = b;
+        heads.has_bias = false;
+        look(heads, b, static_cast<double>(rows) * static_cast<double>(a));
+      }
+    }
+  }
+  EXPECT_GT(taken, 6);
 }
 
 }  // namespace

@@ -32,6 +32,11 @@ struct LogQuery {
 /// Whether more or less of a metric is better.
 [[nodiscard]] Direction direction_of(const LogQuery& query, const std::string& metric);
 
+/// The best designs of a workload by metric_of() it. None where no row is feasible: an import in which everything
+/// failed has its objective's name and no value of it.
+[[nodiscard]] std::vector<log::RankedEvaluation> best_designs_of(const log::Log& log, const LogQuery& query,
+                                                                 const log::WorkloadStats& workload);
+
 /// Contents, newest runs, best designs per workload.
 [[nodiscard]] std::string log_contents_text(const log::Log& log, const LogQuery& query, int columns);
 [[nodiscard]] std::string log_contents_json(const log::Log& log, const LogQuery& query);

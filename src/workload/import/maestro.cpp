@@ -88,8 +88,12 @@ class MaestroReader {
         skip(";");
       } else if (token.text == "Network") {
         read_network_block();
-      } else if (token.text != ";" && token.text != "}") {
-        skip_block();  // an accelerator
+      } else if (token.text == "Layer") {
+        fail_import(where(token), "a layer outside of a network. Is there a '}' too many before it?");
+      } else if (token.text == "}") {
+        if (surplus_.empty()) surplus_ = where(token);  // nothing is lost where no layer follows
+      } else if (token.text != ";") {
+        skip_block(token);  // an accelerator
       }
     }
     finish();
@@ -114,8 +118,9 @@ class MaestroReader {
     if (peek().text == text) take();
   }
 
-  /// Passes over everything up to the next block and its end, or to a semicolon.
-  void skip_block() {
+  /// Passes over everything from a name up to the next block and its end, or to a semicolon.
+  void skip_block(const MaestroToken& name) {
+    if (name.text == "{") fail_import(where(name), "a '{' without a name before it. Is it one too many?");
     std::int64_t depth = 0;
     while (true) {
       const MaestroToken token = take();
@@ -151,8 +156,12 @@ class MaestroReader {
       }
       if (token.text == "Layer") {
         add(read_layer_block());
+      } else if (token.text == "Type" || token.text == "Stride" || token.text == "Dilation" ||
+                 token.text == "Dimensions") {
+        fail_import(where(token),
+                    fmt::format("{} outside of a layer. Is there a '}}' too many before it?", token.text));
       } else if (token.text != ";") {
-        skip_block();
+        skip_block(token);
       }
     }
     take();
@@ -180,7 +189,7 @@ class MaestroReader {
         layer.dimensions = read_sizes("Dimensions");
       } else if (token.text != ";") {
         if (token.text != "Dataflow") other_blocks_.insert(token.text);
-        skip_block();
+        skip_block(token);
       }
     }
     take();
@@ -299,6 +308,7 @@ class MaestroReader {
     std::vector<std::string>& remarks = gathered_.remarks;
     remarks.emplace_back(
         "inputs are taken as they stand, without padding, which is how MAESTRO counts; parameters are weights alone");
+    if (!surplus_.empty()) remarks.push_back(surplus_ + ": a '}' that closes nothing. Is one before it too many?");
     if (has_upsampling_) remarks.emplace_back("a TRCONV without a stride moves by its kernel");
     if (has_gemm_) {
       remarks.emplace_back("every GEMM is taken as one with trained weights: the format cannot say which are not");
@@ -311,6 +321,7 @@ class MaestroReader {
   }
 
   std::string file_;
+  std::string surplus_;  ///< where a brace closes nothing
   MaestroTokens tokens_;
   MaestroToken next_;
   std::map<std::string, std::int64_t> constants_;

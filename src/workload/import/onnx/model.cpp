@@ -354,6 +354,10 @@ void ModelReader::read_tensor_values(WireRange range, Tensor& tensor, double ele
     constexpr std::uint64_t kBytes32 = 4, kBytes64 = 8;
     const std::uint64_t step = element == Element::boolean ? 1 : wide ? kBytes64 : kBytes32;
     if (raw.size() % step != 0) fields.fail(fmt::format("tensor '{}' ends within a number", printable(tensor.name)));
+    if (integers.size() + raw.size() / step > kMostValues) {  // before they are held: a byte may be one
+      fields.fail(fmt::format("tensor '{}' holds {} values, but its axes say {:.0f}", printable(tensor.name),
+                              raw.size() / step, elements));
+    }
     if (element == Element::float32) {
       fields.append_numbers32(numbers, kMostValues);
     } else if (element == Element::float64) {
