@@ -96,7 +96,9 @@ TEST_P(Class06NoLog, IsRefusedByEveryVerb) {
     whole.insert(whole.end(), {"--log", name});
     expect_refused(whole, exit_code, name);
   }
-  if (has_bytes) EXPECT_TRUE(read_file(file(name)) == before);
+  if (has_bytes) {
+    EXPECT_TRUE(read_file(file(name)) == before);
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Class06NoLog,
                          ::testing::Values("text", "short", "other", "folder", "pipe", "/dev/zero", "/dev/null"),
@@ -223,7 +225,9 @@ TEST_F(Inputs, Class15SqlInNamesIsTextToEveryVerb) {
     EXPECT_EQ(rows("a.db"), before) << words[0] << " " << words[1];
   }
   for (const char* log : {"m.db", "b.db", "r.db"}) {
-    if (fs::exists(file(log))) EXPECT_EQ(rows(log), before) << log;
+    if (fs::exists(file(log))) {
+      EXPECT_EQ(rows(log), before) << log;
+    }
   }
   EXPECT_THAT(read_file(file("e.csv")), HasSubstr(nasty)) << "found by its name";
 }
