@@ -49,11 +49,11 @@ std::vector<std::string> listed_columns(const std::vector<std::string>& list, st
       columns.push_back(name);
       continue;
     }
-    const std::size_t before = columns.size();
     for (const std::string& column : table.header) {
       if (is_like(column, name) && named.insert(column).second) columns.push_back(column);
     }
-    if (columns.size() == before) {
+    // One that the list names itself, too, is not named in vain.
+    if (std::ranges::none_of(columns, [&](const std::string& column) { return is_like(column, name); })) {
       throw Error(ErrorKind::usage,
                   fmt::format("{}: no column that has no other role is like '{}'. * stands for any letters: {}",
                               printable(table.file.string(), 100), printable(name, 60),

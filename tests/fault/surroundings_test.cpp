@@ -185,7 +185,7 @@ TEST_F(Surroundings, Class26OnANetworkFileSystemItIsSaid) {
   EXPECT_EQ(content_hash_of(file("log.db")), content);
   const Ended asked = run(
       {"ask", "--log", "asked.db", "--space", "tiny", "--application", "kernel", "--objective", "time_ms", "-n", "1"},
-      {.folder = folder(),
+      {.folder = temporary_.path(),
        .environment = {{"LD_PRELOAD", interposer().string()}, {"HINDSIGHT_FAULT_FILE_SYSTEM", "0x6969"}}});
   EXPECT_EQ(asked.exit_code, 0) << asked.err;
   const std::size_t said = asked.err.find("asked.db: on a NFS file system");

@@ -108,7 +108,8 @@ TEST(Around, NeedsANumberOfDesigns) {
   const TemporaryFolder folder;
   SweepOptions sweep = around(folder / "a.sqlite", 0, 1);
   sweep.sampler = space::SamplerKind::grid;
-  EXPECT_THAT(error_of([&] { (void)run_sweep(sweep); }).what(), HasSubstr("at least 1 for the sampler 'around'"));
+  EXPECT_THAT(error_of([&] { (void)run_sweep(sweep); }).what(),
+              HasSubstr("--samples is missing: the sampler 'around'"));
 }
 
 }  // namespace

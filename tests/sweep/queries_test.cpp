@@ -195,7 +195,7 @@ TEST(Queries, RefuseWhatASearchCannotDo) {
   EXPECT_THAT(message(bad), HasSubstr("--keep and --sampler stroll exclude each other"));
   bad = good;
   bad.samples = 0;
-  EXPECT_THAT(message(bad), HasSubstr("at least 1"));
+  EXPECT_THAT(message(bad), HasSubstr("--samples is missing: the sampler 'stroll'"));
 }
 
 }  // namespace
