@@ -38,10 +38,6 @@ bool separates_better(double area, double other, std::size_t feasible, std::size
   return area - other > std::sqrt(variance);
 }
 
-bool rows_know_more(double area, double moved, bool foreign, std::size_t feasible, std::size_t infeasible) {
-  return foreign ? area > moved : separates_better(area, moved, feasible, infeasible);
-}
-
 std::string take_limits(const Model& scratch, TransferNetworks& networks) {
   const std::vector<Network>& members = scratch.parts().members;
   const Architecture& from = members.front().architecture();

@@ -17,13 +17,6 @@ namespace hindsight::surrogate {
 /// One that is 0 or 1 has the error of half a pair less: rows this few leave no certainty.
 [[nodiscard]] bool separates_better(double area, double other, std::size_t feasible, std::size_t infeasible);
 
-/// Whether limits learned from the rows alone are to be taken. `area`, `moved`: areas under the curve of both;
-/// `foreign`: rows are infeasible for reasons that the model has not learnt. What moved was learnt from many more
-/// designs, and stays where both are alike; of a simulator with other reasons that says little, and the larger area
-/// decides.
-[[nodiscard]] bool rows_know_more(double area, double moved, bool foreign, std::size_t feasible,
-                                  std::size_t infeasible);
-
 /// Puts the heads of feasibility of `scratch` in the place of those of `networks`, member by member in turns, and its
 /// reasons. Returns why that cannot be, a clause (nothing is changed then); empty when it was done.
 [[nodiscard]] std::string take_limits(const Model& scratch, TransferNetworks& networks);

@@ -223,9 +223,7 @@ std::string take_scratch_limits(const TransferRows& rows, const Recipe& recipe, 
 bool limits_from_rows(const TransferRows& rows, const Recipe& recipe, unsigned threads, double area, double moved,
                       TransferNetworks& networks, Model::Parts& parts, std::vector<std::string>& remarks) {
   const double known = parts.feasibility_learned ? moved : kChanceArea;
-  const bool foreign = networks.reasons.size() > parts.reason_names.size();
-  const std::size_t feasible = rows.feasible.size();
-  if (!rows_know_more(area, known, foreign, feasible, rows.data.size() - feasible)) return false;
+  if (!separates_better(area, known, rows.feasible.size(), rows.data.size() - rows.feasible.size())) return false;
   const std::string compared = fmt::format("rows held out: area under the curve {:.3f}, {} {:.3f}", area,
                                            parts.feasibility_learned ? "moved" : "without any", known);
   const std::string why_not = take_scratch_limits(rows, recipe, threads, networks, parts);

@@ -390,15 +390,6 @@ TEST(SeparatesBetter, OnlyBeyondTheStandardError) {
   EXPECT_FALSE(separates_better(1, 0.99, 2, 2)) << "four rows leave no certainty";
 }
 
-TEST(RowsKnowMore, OfAnotherSimulatorByTheLargerArea) {
-  EXPECT_FALSE(rows_know_more(0.69, 0.65, false, 32, 32))
-      << "within the error, what was learnt from more designs stays";
-  EXPECT_TRUE(rows_know_more(0.69, 0.65, true, 32, 32));
-  EXPECT_TRUE(rows_know_more(0.9, 0.65, false, 32, 32));
-  EXPECT_FALSE(rows_know_more(0.65, 0.69, true, 32, 32));
-  EXPECT_FALSE(rows_know_more(kNaN, 0.5, true, 32, 32));
-}
-
 TEST(TakeLimits, RefusesNetworksOfAnotherFormAndChangesNothing) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const Model scratch(base());
