@@ -141,7 +141,8 @@ Tally commit_at_every(const CommitLoop& loop, const fs::path& folder) {
   Tally tally;
   RepairMeanwhile meanwhile(loop, folder);
   const std::uint64_t calls = meanwhile.calls();
-  const std::set<std::uint64_t> points = loop.times == "once" ? spread_over(calls, loop.most) : spread_over(calls, 1);
+  std::set<std::uint64_t> points = loop.times == "once" ? spread_over(calls, loop.most) : spread_over(calls, 1);
+  for (std::uint64_t n = 1; n <= std::min(calls, static_cast<std::uint64_t>(loop.most)); ++n) points.insert(n);
   tally.whole = points.size() == calls || loop.times != "once";
   for (const std::uint64_t n : points) meanwhile.commit_at(n, tally);
   return tally;

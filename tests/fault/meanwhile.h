@@ -16,7 +16,7 @@ enum class Committer { comes_and_goes, stays };
 struct CommitLoop {
   Committer committer = Committer::stays;
   std::string times = "once";  ///< or forever: a commit at every call of one repair
-  std::int64_t most = 0;       ///< as that of FailLoop
+  std::int64_t most = 0;       ///< as that of FailLoop, and as many of the first calls: there the files are copied
 };
 
 /// `log repair` of a sound log stops at its n-th opening or reading of a file, for n = 1, 2, ..., and a commit comes

@@ -78,7 +78,7 @@ TEST_F(FaultFixture, Class02WritersThatAreKilledAmongOthersLoseNothing) {
 /// scripts/soak.sh has a commit at every call.
 TEST_F(FaultFixture, Class02ARepairDuringCommitsIsOfOneMoment) {
   HINDSIGHT_NEEDS_INTERPOSER();
-  constexpr std::int64_t kMoments = 14;
+  constexpr std::int64_t kMoments = 10;
   for (const Committer committer : {Committer::comes_and_goes, Committer::stays}) {
     const Tally tally = commit_at_every({.committer = committer, .most = kMoments}, folder());
     EXPECT_GE(tally.count, kMoments / 2);
