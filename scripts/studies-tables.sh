@@ -322,7 +322,8 @@ table_front() {
   done < <(query front.csv "SELECT model FROM t GROUP BY model ORDER BY min(rowid)")
 }
 
-# Over the smallest value known within the target's limit: logged, or proposed by anything.
+# Over the smallest value known within the target's limit: logged, or proposed by anything. Where adapting was refused, what the
+# command says to do counts: training from scratch on the same rows.
 table_few() {
   echo "| target | rows | adapted | as it is | from scratch, same rows | from scratch, 1,000 rows | moved |"
   echo "|:---|---:|---:|---:|---:|---:|:---|"
@@ -332,10 +333,11 @@ table_few() {
       if (!n[key]) return "-"
       return sprintf("%.3f%s", exp(sum[key] / n[key]), lost[key] ? sprintf(" (%d of %d not built)", lost[key], n[key]) : "")
     }
+    function taken() { return $4 == "adapted" && $6 == "refused" ? scratch[$1 ";" $2 ";" $3] : $5 }
     logged { best[$1] = $2; next }
-    { line[++count] = $0; if ($5 != "" && (!($1 in best) || $5 + 0 < best[$1] + 0)) best[$1] = $5 }
+    { line[++count] = $0; if ($4 == "scratch") scratch[$1 ";" $2 ";" $3] = $5; if ($5 != "" && (!($1 in best) || $5 + 0 < best[$1] + 0)) best[$1] = $5 }
     END { for (i = 1; i <= count; ++i) { $0 = line[i]; key = $1 ";" $2 ";" $4
-            sum[key] += log(regret($1, $5)); n[key]++; lost[key] += ($5 == "")
+            sum[key] += log(regret($1, taken())); n[key]++; lost[key] += (taken() == "")
             if ($4 != "adapted") continue
             if (!(($1 ";" $2) in moved)) order[++rows] = $1 ";" $2
             moved[$1 ";" $2] = moved[$1 ";" $2] (moved[$1 ";" $2] ? ", " : "") $6 }
