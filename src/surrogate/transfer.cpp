@@ -34,6 +34,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastTauVariance = 0.1;
 /// The area under the curve of what knows nothing.
 constexpr double kChanceArea = 0.5;
+/// [chosen] More of the feasible rows than this are where the model has not learnt.
+constexpr double kMostOfRows = 0.5;
 /// How right `values` (z) are about the feasible rows at the places `places` of the list of all feasible rows:
 /// Kendall's tau, mean over applications with two such rows, and the error on the objective's scale, where every
 /// application has its own deviation.
@@ -215,6 +217,17 @@ std::string take_scratch_limits(const TransferRows& rows, const Recipe& recipe, 
     if (error.kind() == ErrorKind::interrupted) throw;
     return fmt::format("their training ended: {}", error.what());
   }
+}
+
+/// Says where most feasible rows are designs that the model takes to be infeasible. It has learnt what feasible designs
+/// cost: of these everything is extrapolated, and rows held out, which lie among them, do not show how far that holds.
+void remark_on_region(const TransferRows& rows, std::vector<std::string>& remarks) {
+  const std::size_t beyond = taken_for_infeasible(rows);
+  if (static_cast<double>(beyond) <= kMostOfRows * static_cast<double>(rows.feasible.size())) return;
+  remarks.push_back(fmt::format(
+      "the model as it is takes {} of {} to be infeasible: it has learnt no such designs, and of the best of "
+      "them may know less than the rows alone. Ask a model without --from, too",
+      beyond, counted(rows.feasible.size(), "feasible row")));
 }
 
 /// Limits learned from the rows alone, where they tell held-out rows apart better than `moved` does; whether they were
@@ -404,6 +417,7 @@ TransferResult adapt(const Model& base, const dataset::Dataset& data, const Tran
   ObjectiveOutcome objective = adapt_objective(rows, frames, threads);
   apply_moves(networks, frames, objective.moves);
   std::vector<std::string> remarks, of_limits;
+  remark_on_region(rows, remarks);
   adapt_labels(rows, networks, remarks, threads);
   const Feasibility feasibility = adapt_feasibility(rows, networks, of_limits);
   std::vector<TransferScore>& scores = objective.scores;

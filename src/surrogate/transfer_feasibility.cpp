@@ -174,4 +174,19 @@ Feasibility adapt_feasibility(const TransferRows& rows, TransferNetworks& networ
   return feasibility;
 }
 
+std::size_t taken_for_infeasible(const TransferRows& rows) {
+  if (!rows.base.parts().feasibility_learned) return 0;
+  std::vector<std::vector<Eigen::Index>> of_context(rows.data.contexts.size());
+  for (const std::size_t row : rows.feasible) {
+    of_context[static_cast<std::size_t>(rows.data.context[row])].push_back(static_cast<Eigen::Index>(row));
+  }
+  Eigen::Index count = 0;
+  for (std::size_t c = 0; c < of_context.size(); ++c) {
+    if (of_context[c].empty()) continue;
+    const LevelMatrix levels = rows.data.levels(of_context[c], Eigen::all);
+    count += (rows.base.predict(levels, rows.data.contexts[c]).p_feasible.array() < 0.5).count();
+  }
+  return static_cast<std::size_t>(count);
+}
+
 }  // namespace hindsight::surrogate

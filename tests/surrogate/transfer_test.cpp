@@ -421,6 +421,22 @@ TEST(Better, RanksDecideBeyondChanceAndErrorsWithinIt) {
   EXPECT_TRUE(better(of(kNaN, 1), of(0.9, 2), 8)) << "without ranks the error decides";
 }
 
+TEST(Adapt, SaysThatFeasibleRowsLieWhereTheModelHasNotLearnt) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  const std::string said = "feasible rows to be infeasible: it has learnt no such designs";
+  // The designs that the model has learnt not to build are the only ones that can be built here.
+  dataset::Dataset data = rows_of(kLearnt, 1, 150, 5, 40);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    data.feasible[i] = !data.feasible[i];
+    data.reasons[i] = data.feasible[i] ? 0 : 1;
+    data.margins(row, 0) = static_cast<float>(kNaN);
+    data.objective[row] = data.feasible[i] ? cost_of(data.contexts.front().layers, data.levels, row) : kNaN;
+  }
+  EXPECT_THAT(adapt(base(), data, quick()).remarks, Contains(HasSubstr(said)));
+  EXPECT_THAT(adapt(base(), rows_of(kMoved, 1, 100, 5, 40), quick()).remarks, Each(testing::Not(HasSubstr(said))));
+}
+
 TEST(Adapt, ANewReasonIsLearnedAndOneThatIsTooRareIsNamed) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   dataset::Dataset data = rows_of(kLearnt, 1, 120, 7, 40);
