@@ -14,8 +14,9 @@ from there. What is wrong stands in words in FOLDER/notes.txt.
   class 1   SIGKILL at random moments: sweep, import, train, propose, campaign, log merge, log repair
   class 2   four writers and two readers at one log, writers killed among them; a commit at every call of a log repair
   class 3   the n-th open, read, write, fsync, rename, mmap, truncate, unlink or close fails, once and from then on, for
-            every n: sweep, import, train, propose, campaign, measure import, log merge, export, backup, repair
-  class 4   the n-th allocation of memory fails: sweep, import, train, campaign, log merge, export, repair
+            every n: sweep, import, train, propose, campaign, measure import (log, sheet), calibrate, log merge, export,
+            backup, repair; the page of serve, while a sweep writes to its log
+  class 4   the n-th allocation of memory fails: sweep, import, train, campaign, log merge, export, repair, serve
   class 5   a log, or the -wal file beside it, cut and changed at random: read and repaired
   class 9   a model file, cut at every length and changed at random
   class 10  the power is cut at every write; what was not synced is lost, torn or kept
@@ -23,8 +24,8 @@ from there. What is wrong stands in words in FOLDER/notes.txt.
   class 24  two trainings that write one model file at once
 
   --only NAME      what has NAME in it, e.g. 'SIGKILL', 'SIGHUP', 'at once', 'log: damaged', 'sweep: write', 'power cut'
-  --count N        kills and signals of each verb, pairs of trainings, allocations that fail; 5 times as many damages of
-                   a log, 250 times as many changes of the model (default: 400)
+  --count N        kills and signals of each verb, pairs of trainings, allocations that fail (of serve a tenth of it); 5
+                   times as many damages of a log, 250 times as many changes of the model (default: 400)
   --points N       failing calls of each kind, at equal distances; with it, every seventh power cut (default: 0, every
                    one)
   --folder FOLDER  results and scratch files (default: build/soak)

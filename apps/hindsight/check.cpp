@@ -8,6 +8,7 @@
 
 #include "design_argument.h"
 #include "dry_run.h"
+#include "file_roles.h"
 #include "given_calibrations.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
@@ -305,6 +306,8 @@ int run(const CheckOptions& options, const Session& session) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }
   remark_other_networks(options, designs);
+  const bool keeps_verdicts = !options.log.empty() && options.design.empty();
+  if (keeps_verdicts) FileRoles().appends_log("--log", options.log).require_usable();
   Judge judge(options.gpus, options.calibrations);
   report::GpuCheckReport report{.technology = technology.name, .why_technology = designs.front().why_technology};
   const std::string proposed_by = !options.workloads.empty() ? "" : options.log.empty() ? options.file : options.log;
@@ -314,7 +317,7 @@ int run(const CheckOptions& options, const Session& session) {
                               .proposal_id = candidate.proposal_id,
                               .networks = judge.judge(candidate, technology, proposed_by)});
   }
-  if (!options.log.empty() && options.design.empty()) store(options, report, designs, session);
+  if (keeps_verdicts) store(options, report, designs, session);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
   const bool any = std::any_of(report.designs.begin(), report.designs.end(),
                                [](const report::CheckedDesign& design) { return design.feasible(); });

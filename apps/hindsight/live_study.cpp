@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -66,6 +67,11 @@ struct LiveStudy::Watch {
     rows.emplace_back(Clock::now(), pulse.last_evaluation_id);
     while (rows.size() > 2 && rows[1].first + std::chrono::duration_cast<Clock::duration>(kRateWindow) < Clock::now())
       rows.pop_front();
+  }
+
+  /// No report until others had nine tenths of the time since `begun`.
+  void rest_after(Clock::time_point begun) {
+    next_page = Clock::now() + std::chrono::duration_cast<Clock::duration>((Clock::now() - begun) / kShare);
   }
 
   [[nodiscard]] double rows_per_s() const {
@@ -147,7 +153,7 @@ void LiveStudy::make_page(Watch& watch) {
   page->html = report::report_html(report, page->version);
   page->update_json = report::report_update(report);
   watch.is_page_old = false;
-  watch.next_page = Clock::now() + std::chrono::duration_cast<Clock::duration>((Clock::now() - begun) / kShare);
+  watch.rest_after(begun);
   const std::lock_guard<std::mutex> lock(mutex_);
   page_ = std::move(page);
 }
@@ -159,6 +165,7 @@ void LiveStudy::look(Watch& watch) {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_watched = watchers_ > 0;
   }
+  const Clock::time_point begun = Clock::now();
   try {
     watch.open(sources_.log);
     watch.take_pulse();
@@ -167,6 +174,11 @@ void LiveStudy::look(Watch& watch) {
   } catch (const Error& error) {
     watch.log.reset();
     watch.problem = error.what();
+    watch.rest_after(begun);
+  } catch (const std::bad_alloc&) {
+    watch.log.reset();
+    watch.problem = "out of memory for the report of the log. Free some: it is made again";
+    watch.rest_after(begun);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   state_ = watch.state(page_->version);

@@ -110,9 +110,8 @@ FileRoles separate_measurement_files(const MeasureOptions& options) {
   return roles;
 }
 
-/// Prints what was measured, and writes the CSV, as the options say.
-void show(const measure::SessionRecords& records, const MeasureOptions& options) {
-  if (!options.csv.empty() && options.csv != "-") write_file_atomically(options.csv, measure::gemms_csv({records}));
+/// Prints what was measured, as the options say.
+void print_records(const measure::SessionRecords& records, const MeasureOptions& options) {
   if (options.csv == "-") {
     print_data(measure::gemms_csv({records}));
   } else if (options.json) {
@@ -121,6 +120,18 @@ void show(const measure::SessionRecords& records, const MeasureOptions& options)
     if (!records.quantities.empty()) print(quantities_text(records));
     if (!records.gemms.empty()) print(gemms_text(records));
   }
+}
+
+/// The same, and writes the CSV. A CSV that cannot be written is said when the results are printed.
+void show(const measure::SessionRecords& records, const MeasureOptions& options) {
+  if (options.csv.empty() || options.csv == "-") return print_records(records, options);
+  try {
+    write_file_atomically(options.csv, measure::gemms_csv({records}));
+  } catch (const Error& error) {
+    print_records(records, options);
+    throw Error(error.kind(), fmt::format("{} No CSV was written; what was measured stands above.", error.what()));
+  }
+  print_records(records, options);
 }
 
 /// The sheet of everything that is known of the device: the log's rows, which have this run's among them, else this
@@ -192,14 +203,14 @@ int run(const std::vector<measure::Task>& plan, MeasureOptions options, const Se
   measure::RunResult result;
   try {
     result = measure::run(plan, options.run, sink);
-  } catch (const Error&) {  // a device that stopped working keeps what it gave before
+    sink.finish(interrupt_requested() ? log::RunStatus::interrupted : log::RunStatus::finished);
+  } catch (const Error&) {  // what was measured before the device, or the log's disk, failed is shown
     if (!records.gemms.empty() || !records.quantities.empty()) {
-      sink.finish(log::RunStatus::failed);
+      sink.give_up();
       show(records, options);
     }
     throw;
   }
-  sink.finish(interrupt_requested() ? log::RunStatus::interrupted : log::RunStatus::finished);
   show(records, options);  // before the sheet: what may still be refused must not cost the results
   remark(measure::summary(result));
   if (interrupt_requested()) return exit_code(ErrorKind::interrupted);

@@ -20,9 +20,9 @@ void MeasureSink::session(const measure::Session& session) {
 
 void MeasureSink::results(const std::vector<measure::GemmRow>& gemms,
                           const std::vector<measure::Quantity>& quantities) {
-  if (log_) log::append_measurements(*log_, run_->id(), {records_.session, gemms, quantities});
   records_.gemms.insert(records_.gemms.end(), gemms.begin(), gemms.end());
   records_.quantities.insert(records_.quantities.end(), quantities.begin(), quantities.end());
+  if (log_) log::append_measurements(*log_, run_->id(), {records_.session, gemms, quantities});
 }
 
 void MeasureSink::failed(const std::string& task, const std::string& reason) {
@@ -38,6 +38,11 @@ bool MeasureSink::next(const std::string& task, std::size_t position, std::size_
 void MeasureSink::finish(log::RunStatus status) {
   if (progress_) progress_->finish();
   if (run_) run_->finish(status);
+}
+
+void MeasureSink::give_up() {
+  if (progress_) progress_->finish();
+  run_.reset();
 }
 
 }  // namespace hindsight::app

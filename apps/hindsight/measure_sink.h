@@ -14,7 +14,8 @@
 
 namespace hindsight::app {
 
-/// Keeps all records, and stores each task's in the log as soon as it is done.
+/// Keeps all records, and stores each task's in the log as soon as it is done. What a log could not store is kept here,
+/// too.
 class MeasureSink final : public measure::Sink {
  public:
   /// `log_file` may be empty. The log is opened and its run begun with the first result: a command that finds no
@@ -27,6 +28,8 @@ class MeasureSink final : public measure::Sink {
   bool next(const std::string& task, std::size_t position, std::size_t total) override;
   /// Closes the run in the log.
   void finish(log::RunStatus status);
+  /// After an error: closes it as failed where the log can still be written.
+  void give_up();
   [[nodiscard]] const measure::SessionRecords& records() const { return records_; }
 
  private:

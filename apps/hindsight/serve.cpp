@@ -1,6 +1,8 @@
 /// hindsight serve: the live page of a log, or the built-in model as an external evaluator that answers line by line.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <ios>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -35,11 +37,21 @@ struct ServeOptions {
 
 constexpr int kLargestPagePort = 65535;  // [spec: tcp] 16 bits
 
+/// The next character of standard input. A disk or a terminal that fails is an exception of the stream's buffer.
+int next_character(std::uint64_t line_number) {
+  try {
+    return std::cin.rdbuf()->sbumpc();
+  } catch (const std::ios_base::failure& error) {
+    throw Error(ErrorKind::failure, fmt::format("standard input:{}: cannot read: {}. Questions before this line are "
+                                                "answered; ask from here on again",
+                                                line_number, error.code().message()));
+  }
+}
+
 /// The next line without its end; nothing at the end of standard input. What follows the last line end counts as one.
 std::optional<std::string> read_line(std::uint64_t number) {
   std::string line;
-  std::streambuf& in = *std::cin.rdbuf();
-  for (int c = in.sbumpc(); c != std::istream::traits_type::eof(); c = in.sbumpc()) {
+  for (int c = next_character(number); c != std::istream::traits_type::eof(); c = next_character(number)) {
     if (c == '\n') return line;
     line.push_back(static_cast<char>(c));
     if (line.size() > evaluator::kMostQuestionBytes) {
@@ -70,13 +82,15 @@ int serve_model(const ServeOptions& options) {
   evaluator::QuestionReader reader(model->space());
   std::uint64_t number = 0;
   while (const auto line = read_line(++number)) {
+    std::string answer;
     try {
       const evaluator::Question question = reader.read(*line);
       const auto rows = model->evaluate(question.design.levels, {&question.network, 1});
-      print_data(evaluator::answer_line(question.id, rows.front()) + "\n");
+      answer = evaluator::answer_line(question.id, rows.front()) + "\n";
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("standard input:{}: {}", number, error.what()));
     }
+    print_data(answer);
   }
   return 0;
 }

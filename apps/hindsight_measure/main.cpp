@@ -150,9 +150,18 @@ Options parse(const std::vector<std::string>& words) {
   return options;
 }
 
+/// Error{failure} for a file that is there and cannot be read: its tasks would be measured again.
 std::string read_if_there(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::error_code ignored;
+  constexpr const char* kProblem =
+      ": cannot be read, so what is done in it is not known. Is it a file that you may read?";
+  if (!in && std::filesystem::exists(file, ignored)) throw Error(ErrorKind::failure, file + kProblem);
+  try {
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  } catch (const std::ios_base::failure&) {  // a disk that fails, a folder
+    throw Error(ErrorKind::failure, file + kProblem);
+  }
 }
 
 /// A killed writer's unfinished line goes.

@@ -191,6 +191,7 @@ Connection open_for_reading(const fs::path& file, std::chrono::milliseconds busy
   const ReadAccess how = read_access(file);
   Connection connection{open_database(file, how.flags, how.options, busy_timeout), {}};
   SQLite::Database& database = connection.database;
+  errno = 0;
   try {
     distrust(database);
     const Identity identity = identify(database);
@@ -396,6 +397,17 @@ int system_error_of(sqlite3* handle, int thread_errno) {
   }
 }
 
+namespace {
+
+[[noreturn]] void fail_by_disk(const std::string& name, const std::string& reason, const fs::path& file,
+                               std::string_view doing) {
+  throw Error(ErrorKind::failure,
+              fmt::format("{}: the disk failed while {}{} (committed batches are kept). Check the disk, then {}.", name,
+                          doing, reason, log_command("verify", file)));
+}
+
+}  // namespace
+
 void throw_translated(const SQLite::Exception& error, int system_error, const fs::path& file, std::string_view doing) {
   const std::string name = shown(file);
   const std::string reason = system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
@@ -419,9 +431,7 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
                          "Free some space or raise the limit, and run this again.",
                          name, doing, reason));
       }
-      fail(ErrorKind::failure, fmt::format("{}: the disk failed while {}{} (committed batches are kept). Check the "
-                                           "disk, then {}.",
-                                           name, doing, reason, log_command("verify", file)));
+      fail_by_disk(name, reason, file, doing);
       break;
     case SQLITE_READONLY:
       fail(ErrorKind::failure, fmt::format("{}: the file, its folder or its disk is read-only while {}. Change the "
@@ -441,6 +451,8 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
            fmt::format("{}: not a Hindsight log (not a SQLite file). Name another file; this one is unchanged.", name));
       break;
     case SQLITE_CORRUPT:
+      // So SQLite calls a page that the disk did not give, too: nothing says that it is damaged.
+      if (system_error == EIO) fail_by_disk(name, reason, file, doing);
       fail(ErrorKind::incompatible,
            fmt::format("{}: damaged log ({} while {}). {}", name, error.what(), doing, rescue_remedy(file)));
       break;

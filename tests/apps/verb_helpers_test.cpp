@@ -8,8 +8,11 @@
 #include "apps/hindsight/gemm_csv.h"
 #include "apps/hindsight/given_calibrations.h"
 #include "apps/hindsight/measure_plan.h"
+#include "apps/hindsight/measure_sink.h"
 #include "apps/hindsight/output.h"
 #include "hindsight/core/error.h"
+#include "hindsight/log/gpu_measurements.h"
+#include "hindsight/log/query.h"
 #include "repository.h"
 
 namespace hindsight::app::test {
@@ -251,6 +254,44 @@ TEST_F(VerbHelpers, GivenCalibrationsBelongToTheGpusOnceEach) {
   };
   EXPECT_THAT(refused(h100, "l4"), HasSubstr("not among those of --gpu (l4)"));
   EXPECT_THAT(refused(h100 + "," + h100, "h100-sxm5"), HasSubstr("a second file of h100-sxm5"));
+}
+
+/// A log that takes no more rows, as on a full disk, costs no measurement: what was taken is there to be shown.
+TEST_F(VerbHelpers, WhatALogDoesNotTakeIsKeptInMemory) {
+  const Provenance provenance{.command_line = "hindsight measure gemm",
+                              .version = "0",
+                              .commit = "",
+                              .host = "",
+                              .user = "",
+                              .started_at = "2026-01-01T00:00:00Z",
+                              .cwd = ""};
+  measure::Session device;
+  device.gpu_name = "NVIDIA Test";
+  device.gpu_uuid = "GPU-1";
+  device.sensor = "nvml";
+  measure::GemmRow row;
+  row.task = "gemm/tiled/fp32/nn/b1/8x8x8/burst/tile1";
+  row.kernel = "tiled";
+  row.dtype = "fp32";
+  row.layout = "nn";
+  row.m = row.n = row.k = 8;
+  row.mode = "burst";
+  row.status = "ok";
+  row.latency_s = 1e-6;
+  const std::string log = file("gpu.sqlite");
+  MeasureSink sink(log, provenance, true);
+  sink.session(device);
+  sink.results({row}, {});
+  row.rank = 1;
+  row.status = "a status that the schema refuses";
+  EXPECT_THROW(sink.results({row}, {}), Error);
+  sink.give_up();
+  EXPECT_EQ(sink.records().gemms.size(), 2U);
+  const log::Log read = log::Log::open(log, log::OpenMode::read_only);
+  const std::vector<measure::SessionRecords> stored = log::gpu_measurements(read);
+  ASSERT_EQ(stored.size(), 1U);
+  EXPECT_EQ(stored[0].gemms.size(), 1U);
+  EXPECT_EQ(log::recent_runs(read, 1).at(0).status, "failed");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
   }
   if (!setting.folder.empty() && ::chdir(setting.folder.c_str()) != 0) ::_exit(kCannotStart);
   if (!setting.standard_output.empty()) out = ::open(setting.standard_output.c_str(), O_WRONLY);
-  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  ::dup2(::open(setting.standard_input.c_str(), O_RDONLY), STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
   for (const int number : setting.closed_streams) ::close(number);
@@ -68,15 +68,34 @@ bool has_ended(pid_t child, const Setting& setting, int& status) {
   return false;
 }
 
+/// Of what it has printed, without its end; empty where it has none yet.
+std::string first_line(int out) {
+  std::array<char, 4096> buffer{};
+  const ssize_t got = ::pread(out, buffer.data(), buffer.size(), 0);
+  const std::string text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::size_t end = text.find('\n');
+  return end == std::string::npos ? "" : text.substr(0, end);
+}
+
+/// Whether its time for the signal has come. What is looked at before is looked at here.
+bool is_time(const Setting& setting, double now_s, int out) {
+  if (setting.signal_after_s && now_s >= *setting.signal_after_s) {
+    if (setting.before_signal) setting.before_signal();
+    return true;
+  }
+  const std::string line = setting.at_first_line ? first_line(out) : "";
+  if (!line.empty()) setting.at_first_line(line);
+  return !line.empty();
+}
+
 /// Waits, sends the signal when its time comes and SIGKILL at the deadline.
-int wait_for_end(pid_t child, const Setting& setting, Ended& ended) {
+int wait_for_end(pid_t child, const Setting& setting, int out, Ended& ended) {
   const auto begin = Clock::now();
   int status = 0;
   bool signalled = false;
   while (!has_ended(child, setting, status)) {
     const double now = since(begin);
-    if (setting.signal_after_s && !signalled && now >= *setting.signal_after_s) {
-      if (setting.before_signal) setting.before_signal();
+    if (!signalled && is_time(setting, now, out)) {
       ended.was_sent = ::waitid(P_PID, static_cast<id_t>(child), nullptr, WEXITED | WNOHANG | WNOWAIT) == 0;
       ::kill(child, setting.signal);
       signalled = true;
@@ -105,7 +124,7 @@ Ended run_program(const std::filesystem::path& program, const std::vector<std::s
   if (child < 0 || out < 0 || err < 0) throw std::runtime_error("cannot start a program");
   if (child == 0) become_program(std::move(words), setting, out, err);
   Ended ended;
-  const int status = wait_for_end(child, setting, ended);
+  const int status = wait_for_end(child, setting, out, ended);
   ended.by_signal = WIFSIGNALED(status);
   ended.was_sent = ended.was_sent && (setting.signal != SIGKILL || ended.by_signal);
   ended.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -19,8 +19,11 @@ struct Setting {
   std::function<void()> before_signal = {};  ///< the last look at what the program has said to have done
   std::function<void()> when_stopped = {};   ///< it stopped itself (HINDSIGHT_FAULT_STOPS); goes on afterwards
   double longest_s = 120;                    ///< later it hangs, and is killed
-  std::vector<int> closed_streams = {};      ///< numbers of standard streams that it starts without
-  std::string standard_output = {};          ///< a file instead, e.g. /dev/full
+  /// It printed its first line: called once with it; afterwards the signal is sent, without any wait.
+  std::function<void(const std::string& line)> at_first_line = {};
+  std::string standard_input = "/dev/null";
+  std::vector<int> closed_streams = {};  ///< numbers of standard streams that it starts without
+  std::string standard_output = {};      ///< a file instead, e.g. /dev/full
 };
 
 struct Ended {

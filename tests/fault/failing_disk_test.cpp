@@ -9,6 +9,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "apps/process.h"
 #include "fault/call_counts.h"
 #include "fault/fail_loop.h"
 #include "fault/fault_fixture.h"
@@ -104,6 +105,36 @@ TEST_F(Class03Disk, AConfigurationThatTheDiskCannotReadIsNoMistakeOfTheUser) {
 }
 TEST_F(Class03Disk, MeasurementsOfAGpu) {
   expect_answered("measure", {.call = "write", .error = "ENOSPC", .times = "forever"}, 4);
+}
+/// A spec sheet and constants are the old file or the new one.
+TEST_F(Class03Disk, SheetsAndConstantsOfAGpu) {
+  for (const char* name : {"measure sheet", "calibrate"}) {
+    expect_answered(name, {.call = "read", .error = "EIO", .times = "forever"}, 3);
+    expect_answered(name, {.call = "write", .error = "ENOSPC", .times = "once"}, 3);
+    expect_answered(name, {.call = "fsync", .error = "EIO", .times = "once"}, 3);
+    expect_answered(name, {.call = "rename", .error = "EROFS", .times = "forever"}, 2);
+    expect_answered(name, {.call = "close", .error = "EIO", .times = "once"}, 4);
+  }
+}
+/// What is measured already is not known where the file cannot be read, and would be measured again.
+TEST_F(Class03Disk, MeasurementsThatCannotBeReadAreNotNone) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  lay_out(scenario("measure"), folder());
+  const CallCounts counts(folder());
+  const auto list = [&](const std::string& call, const std::string& name) {
+    auto environment = counts.environment(call, 1, "forever");
+    environment["HINDSIGHT_FAULT_ERRNO"] = "EIO";
+    return run_program(app::test::measure_program_path(), {"--list", name},
+                       {.folder = folder(), .environment = environment});
+  };
+  for (const char* call : {"open", "read"}) {
+    const Ended ended = list(call, (folder() / "gpu.jsonl").string());
+    EXPECT_EQ(ended.exit_code, 1) << call << ": " << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("gpu.jsonl: cannot be read")) << call;
+    EXPECT_EQ(ended.out, "") << call;
+  }
+  EXPECT_EQ(list("write", (folder() / "gpu.jsonl").string()).exit_code, 0);
+  EXPECT_EQ(list("write", (folder() / "none.jsonl").string()).exit_code, 0) << "none yet";
 }
 /// Its two files are copied, the copies compared, and brought together.
 TEST_F(Class03Disk, ARepairOfALogWithCommitsBesideIt) {

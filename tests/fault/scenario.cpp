@@ -2,6 +2,7 @@
 #include "fault/scenario.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -91,6 +92,18 @@ std::vector<Scenario> scenarios_that_write() {
        .file = "out.csv",
        .previous = "b.csv",
        .needs = {"gpu.jsonl"}},
+      {.name = "measure sheet",
+       .words = {"measure", "import", "gpu.jsonl", "--sheet", "out.yaml"},
+       .log = "",
+       .file = "out.yaml",
+       .previous = "b.csv",
+       .needs = {"gpu.jsonl"}},
+      {.name = "calibrate",
+       .words = {"calibrate", "--gpu", "l4", "--measurements", "gemms.csv", "--out", "out.yaml"},
+       .log = "",
+       .file = "out.yaml",
+       .previous = "b.csv",
+       .needs = {"gemms.csv"}},
       {.name = "repair with commits",  // copies both files first
        .words = {"log", "repair", "open.db", "--out", "fixed.db"},
        .log = "fixed.db",
@@ -111,7 +124,31 @@ constexpr const char* kMeasurements =
     R"({"record":"gemm","task":"t1","kernel":"cublaslt","rank":0,"algorithm":"id=1, tile=2","dtype":"bf16",)"
     R"("layout":"nt","m":1000,"n":1000,"k":1000,"batch":1,"mode":"sustained","status":"ok","latency_s":0.00002,)"
     R"("energy_j":0.003,"power_w":150,"sm_clock_hz":null})"
+    "\n"
+    R"({"record":"quantity","task":"device/x","name":"fp32_fma_per_clock_per_sm","value":126})"
+    "\n"
+    R"({"record":"quantity","task":"device/x","name":"mma_bf16_per_clock_per_sm","value":500})"
+    "\n"
+    R"({"record":"quantity","task":"device/x","name":"l2_read_bytes_per_s","value":3e12})"
+    "\n"
+    R"({"record":"quantity","task":"device/x","name":"dram_read_bytes_per_s","value":6e11})"
+    "\n"
+    R"({"record":"quantity","task":"device/x","name":"idle_power_w","value":20,"sm_clock_hz":500000000})"
     "\n";
+
+/// Times of products by a rate and a time that every launch takes: what is fitted matters to nobody here.
+std::string gemm_times() {
+  constexpr double kLaunch_us = 5, kMacsPerUs = 4e7;
+  std::string csv = "m,n,k,latency_us\n";
+  for (const int m : {256, 1024, 4096}) {
+    for (const int n : {512, 1024, 2048, 4096}) {
+      for (const int k : {256, 1024, 4096}) {
+        csv += fmt::format("{},{},{},{:.3f}\n", m, n, k, kLaunch_us + 1.0 * m * n * k / kMacsPerUs);
+      }
+    }
+  }
+  return csv;
+}
 
 void require(const Ended& ended) {
   if (ended.exit_code != 0) throw std::runtime_error("an undisturbed command failed: " + ended.err);
@@ -149,6 +186,7 @@ void fill(const fs::path& folder) {
   write_file_atomically(folder / "quick.yaml",
                         "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
   write_file_atomically(folder / "gpu.jsonl", kMeasurements);
+  write_file_atomically(folder / "gemms.csv", gemm_times());
   std::string damaged = read_file(folder / "a.db");
   constexpr std::size_t kPage = 4096;
   const std::size_t page = damaged.size() / kPage / 2 * kPage;
@@ -246,7 +284,7 @@ Undisturbed undisturbed(const Scenario& scenario, const fs::path& folder) {
 }
 
 std::int64_t rows_in(const fs::path& log) {
-  if (!fs::exists(log)) return 0;
+  if (!fs::is_regular_file(log)) return 0;  // its folder, where a command writes none
   try {
     // Not read-only: such a connection leaves its -wal and -shm files behind.
     SQLite::Database database(log.string(), SQLite::OPEN_READWRITE);
@@ -259,7 +297,7 @@ std::int64_t rows_in(const fs::path& log) {
 }
 
 std::string fault_of(const fs::path& log) {
-  if (!fs::exists(log)) return "";
+  if (!fs::is_regular_file(log)) return "";
   try {
     const log::Verification verification = log::Log::open(log, log::OpenMode::read_only).verify();
     return verification.sound() ? "" : "log verify finds faults";

@@ -23,7 +23,8 @@ struct Scenario {
 };
 
 /// By name: sweep, long sweep, import, train, propose, campaign, short campaign (two rounds), merge, export, backup,
-/// repair, repair with commits (in the -wal file beside the log), measure (the import of what was measured elsewhere).
+/// repair, repair with commits (in the -wal file beside the log), measure and measure sheet (the import of what was
+/// measured elsewhere, to a log or a spec sheet), calibrate.
 [[nodiscard]] const Scenario& scenario(const std::string& name);
 
 /// Logs and a table from which commands begin, made once a process.
@@ -48,7 +49,7 @@ struct Undisturbed {
 };
 [[nodiscard]] Undisturbed undisturbed(const Scenario& scenario, const std::filesystem::path& folder);
 
-/// Evaluations and proposals that a log holds for anybody who looks; 0 where there is no log.
+/// Evaluations and proposals that a log holds for anybody who looks; 0 where there is none, or a folder.
 [[nodiscard]] std::int64_t rows_in(const std::filesystem::path& log);
 /// Empty when the log is sound, or not there; else what is wrong.
 [[nodiscard]] std::string fault_of(const std::filesystem::path& log);

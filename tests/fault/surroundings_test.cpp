@@ -193,5 +193,27 @@ TEST_F(Surroundings, Class26OnANetworkFileSystemItIsSaid) {
   EXPECT_EQ(asked.err.rfind("asked.db: on a NFS file system"), said) << "once: " << asked.err;
 }
 
+/// `check` keeps verdicts in the log whose proposals it judges, and writes nothing where it is asked for a design.
+TEST_F(Surroundings, Class26CheckSaysItWhereItKeepsVerdicts) {
+  HINDSIGHT_NEEDS_INTERPOSER();
+  const auto under_nfs = [&](const std::vector<std::string>& words) {
+    const Ended ended =
+        run(words, {.folder = temporary_.path(),
+                    .environment = {{"LD_PRELOAD", interposer().string()}, {"HINDSIGHT_FAULT_FILE_SYSTEM", "0x6969"}}});
+    EXPECT_EQ(ended.exit_code, 0) << words[0] << ": " << ended.err;
+    return ended.err;
+  };
+  const Ended proposed =
+      run({"optimum", "--space", "tiny", "--workloads", "m6", "--objective", "edp", "--log", "o.db", "--quiet"},
+          {.folder = temporary_.path()});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const std::string kept = under_nfs({"check", "--log", "o.db", "--gpu", "l4"});
+  const std::size_t said = kept.find("o.db: on a NFS file system");
+  EXPECT_NE(said, std::string::npos) << kept;
+  EXPECT_EQ(kept.rfind("o.db: on a NFS file system"), said) << "once: " << kept;
+  const std::string reads = under_nfs({"check", "--design", "coral_edge_tpu", "--workload", "m6", "--gpu", "l4"});
+  EXPECT_EQ(reads.find("file system"), std::string::npos) << reads;
+}
+
 }  // namespace
 }  // namespace hindsight::fault::test

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <string_view>
 #include <utility>
 
 #include "fault/fail_loop.h"
@@ -14,6 +15,7 @@
 #include "fault/model_damage.h"
 #include "fault/power_cut.h"
 #include "fault/scenario.h"
+#include "fault/serving.h"
 #include "fault/trainings.h"
 #include "fault/writers.h"
 
@@ -72,7 +74,7 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
       {"unlink", {"EIO"}},
       {"close", {"EIO"}}};
   for (const char* name : {"sweep", "import", "merge", "export", "backup", "repair", "repair with commits", "measure",
-                           "propose", "train", "short campaign"}) {
+                           "measure sheet", "calibrate", "propose", "train", "short campaign"}) {
     if (!can_run(name)) continue;
     for (const auto& [call, errors] : calls) {
       for (const char* error : errors) {
@@ -85,6 +87,24 @@ void add_fail_loops(const Choice& choice, std::vector<Job>& jobs) {
                           loop.most});
         }
       }
+    }
+  }
+}
+
+/// Of the page of a log; each waits for looks at it, which come once a second.
+void add_serving(const Choice& choice, std::vector<Job>& jobs) {
+  const std::vector<std::pair<const char*, const char*>> calls = {
+      {"open", "EIO"},     {"open", "EMFILE"}, {"read", "EIO"},     {"write", "ENOSPC"},
+      {"write", "EIO"},    {"fsync", "EIO"},   {"mmap", "ENOMEM"},  {"unlink", "EIO"},
+      {"truncate", "EIO"}, {"close", "EIO"},   {"malloc", "ENOMEM"}};
+  constexpr std::int64_t kAllocationsPerKill = 10;  // [chosen] of 400 kills 40, two seconds each
+  for (const auto& [call, error] : calls) {
+    const bool is_memory = std::string_view(call) == "malloc";
+    for (const char* times : {"once", "forever"}) {
+      const std::int64_t most = is_memory ? std::max<std::int64_t>(choice.count / kAllocationsPerKill, 1) : choice.most;
+      const FailLoop loop{.call = call, .error = error, .times = times, .most = most};
+      jobs.push_back({is_memory ? 4 : 3, fmt::format("serve: {} {} {}", call, error, times), 0, 0,
+                      [loop, &choice](auto, auto) { return serve_at_every(loop, choice.folder / "work"); }, loop.most});
     }
   }
 }
@@ -162,6 +182,7 @@ std::vector<Job> make_jobs(const Choice& choice) {
   add_power_cuts(choice, jobs);
   add_fail_loops(choice, jobs);
   add_memory(choice, jobs);
+  add_serving(choice, jobs);
   return jobs;
 }
 
