@@ -94,7 +94,7 @@ dataset::Objective resolve_objective(const std::string& text, Direction directio
 
 /// The whole table as rows of a log, that is: as training would see it if nothing were hidden.
 dataset::Dataset load_truth(const std::string& file, const BenchW50Options& options, const Provenance& provenance) {
-  const dataset::CsvTable table = dataset::read_csv(file);
+  const dataset::CsvTable table = dataset::read_table(file);
   CsvRoleOptions words = options.roles;
   words.objective = table.header.front();  // checked below, as it may be a product
   dataset::CsvRoles roles = words.resolve(table);

@@ -137,7 +137,7 @@ std::vector<gpu::GemmMeasurement> measured_rows(const CalibrateOptions& options,
   const dataset::GemmColumns columns =
       options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
   std::vector<gpu::GemmMeasurement> rows = dataset::read_gemm_rows(
-      dataset::read_csv(options.measurements), columns, filters(options.where), dtype, quantisation_of(options));
+      dataset::read_table(options.measurements), columns, filters(options.where), dtype, quantisation_of(options));
   for (const gpu::GemmMeasurement& row : rows) {
     static_cast<void>(spec.rate(row.gemm.dtype));
     require_quantised(options, row.gemm);
@@ -289,8 +289,9 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
   }
   std::vector<gpu::PowerMeasurement> rows;
   const double shortest = shortest_s(options);
-  for (const auto& [measurement, power_w] : dataset::read_power_rows(
-           dataset::read_csv(options.measurements), columns, filters(options.where), dtype, quantisation_of(options))) {
+  for (const auto& [measurement, power_w] :
+       dataset::read_power_rows(dataset::read_table(options.measurements), columns, filters(options.where), dtype,
+                                quantisation_of(options))) {
     const auto& [gemm, latency_s] = measurement;
     if (latency_s < shortest) continue;
     rows.push_back(
@@ -347,8 +348,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   const auto options = std::make_shared<CalibrateOptions>();
   CLI::App* verb = app.add_subcommand("calibrate", "Fit the GEMM model to measured runtimes or power");
   verb->add_option("--gpu", options->gpu, "Name or spec file of the GPU that was measured")->required();
-  verb->add_option("--measurements", options->measurements, "CSV file, may be gzipped: m, n, k, latency_us ...")
-      ->required();
+  verb->add_option("--measurements", options->measurements, "Table, .gz too: m, n, k, latency_us ...")->required();
   verb->add_option("--dtype", options->dtype, "Format of the rows, or which of them [bf16]");
   verb->add_option("--quantise", options->quantisation,
                    "How 8-bit rows that do not say so were quantised:\nnone, dynamic, static, block [none]");

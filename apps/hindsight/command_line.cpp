@@ -69,6 +69,18 @@ std::string repeated_option(const CLI::App& verb) {
   return {};
 }
 
+/// What to type instead of an option that the verb does not have. With --application `ask` begins what is no network;
+/// the other verbs name applications of a log by --workloads, and what they evaluate must be a network.
+std::string option_instead(const std::string& word, const CLI::App& verb) {
+  const std::vector<std::string> known = option_names(verb);
+  const auto has = [&](const char* name) { return std::find(known.begin(), known.end(), name) != known.end(); };
+  if (!has("--workloads") || (word != "--application" && word != "--applications")) return did_you_mean(word, known);
+  return fmt::format(" An application is named by --workloads{}.",
+                     has("--evaluator-name") ? ", a network or a file of one; what is no network goes by `hindsight "
+                                               "ask` and `hindsight tell`"
+                                             : "");
+}
+
 [[noreturn]] void fail(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = deepest(app);
   std::string problem = error.what();
@@ -81,9 +93,8 @@ std::string repeated_option(const CLI::App& verb) {
                   : unknown.begin();
   if ((is_required || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) && misspelt != unknown.end()) {
     const std::string word = misspelt->substr(0, misspelt->find('='));
-    problem = word.starts_with('-')
-                  ? fmt::format("unknown option '{}'.{}", printable(word), did_you_mean(word, option_names(verb)))
-                  : fmt::format("unexpected argument '{}'.", printable(word));
+    problem = word.starts_with('-') ? fmt::format("unknown option '{}'.{}", printable(word), option_instead(word, verb))
+                                    : fmt::format("unexpected argument '{}'.", printable(word));
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     if (const std::string repeated = repeated_option(verb); !repeated.empty()) problem = repeated;

@@ -139,7 +139,7 @@ int compare(const KernelOptions& options) {
       .reads("FILE", options.measurements)
       .reads("--calibration", options.calibrations)
       .require_usable();
-  const std::vector<dataset::KernelRow> rows = dataset::read_kernel_rows(dataset::read_csv(options.measurements));
+  const std::vector<dataset::KernelRow> rows = dataset::read_kernel_rows(dataset::read_table(options.measurements));
   const gpu::GpuSpec spec = gpu::load_gpu(options.gpus);
   const std::vector<gpu::Calibration> given = read_given_calibrations(options.calibrations, {spec});
   const std::vector<check::KernelScore> scores =

@@ -285,7 +285,7 @@ void add_gemm_verb(CLI::App& group, Session& session) {
   verb->add_option("-n", options->n, "Columns of the output");
   verb->add_option("-k", options->k, "Length of the sums");
   verb->add_option("--batch", options->batch, "Products per launch [1]");
-  verb->add_option("--shapes", options->shapes, "grid, sustained, or a CSV with m,n,k[,batch]\n[grid]");
+  verb->add_option("--shapes", options->shapes, "grid, sustained, or a table: m,n,k[,batch]\n[grid]");
   verb->add_option("--dtype", options->dtype, "fp32,tf32,fp16,bf16,fp8,int8 [all]");
   verb->add_option("--layout", options->layout, "nn, nt, tn, tt; nt: linear layer [nt]");
   verb->add_option("--kernel", options->kernel, "cublaslt, tiled, or both [cublaslt]");

@@ -38,7 +38,7 @@ std::vector<gpu::DType> dtypes_of(const std::string& list) {
   return dtypes;
 }
 
-/// Rows of a CSV as products. Problems are said with their place, as `gemm --csv` does.
+/// Rows of a table as products. Problems are said with their place, as `gemm --csv` does.
 class ShapeReader {
  public:
   explicit ShapeReader(const dataset::CsvTable& table) : table_(&table) {}
@@ -89,7 +89,7 @@ std::vector<gpu::Gemm> shapes_of(const MeasureOptions& options, gpu::DType dtype
   } else if (options.shapes == "sustained") {
     shapes = measure::sustained_shapes(dtype);
   } else {
-    const dataset::CsvTable table = dataset::read_csv(options.shapes);
+    const dataset::CsvTable table = dataset::read_table(options.shapes);
     const ShapeReader reader(table);
     for (std::size_t row = 0; row < table.rows.size(); ++row) shapes.push_back(reader.read(row));
   }

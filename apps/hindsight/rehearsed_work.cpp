@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <filesystem>
 #include <numeric>
 #include <vector>
@@ -19,6 +20,11 @@ namespace {
 constexpr std::uint64_t kTimedEvaluations = 4000, kFewestTimedDesigns = 8, kMostTimedDesigns = 512;
 constexpr std::uint64_t kTimedPredictions = 2000;                // [chosen] a second of a slow model
 constexpr std::int64_t kTimedSteps = 60, kTimedLayerSteps = 12;  // [chosen] a second or two of common recipes
+
+constexpr std::chrono::seconds kMostTimed{2};  // [chosen] of steps that take long; at least one is timed
+
+/// Ends a training whose steps are timed well enough.
+struct TimedWellEnough : std::exception {};
 
 constexpr const char* kNotAsked = "it depends on your simulator, which a dry run does not ask";
 
@@ -120,6 +126,7 @@ PlannedWork training_work(const dataset::Dataset& data, const surrogate::Trainin
   surrogate::TrainingPlan part = plan;
   surrogate::Recipe& recipe = part.recipe;
   const std::int64_t steps_each = recipe.steps + recipe.final_steps;
+  const bool alike = !surrogate::by_tables(recipe.method);  // the steps of all members; heads differ, and all are timed
   const std::int64_t timed = recipe.method == surrogate::Method::layers ? kTimedLayerSteps : kTimedSteps;
   recipe.steps = std::min(recipe.steps, timed);
   recipe.final_steps = 0;
@@ -134,11 +141,18 @@ PlannedWork training_work(const dataset::Dataset& data, const surrogate::Trainin
     done.at(static_cast<std::size_t>(state.member)) = state.step;
     after = std::accumulate(done.begin(), done.end(), std::int64_t{0});
     last = Clock::now();
-    if (before >= 0) return;
-    before = after;
-    first = last;
+    if (before < 0) {
+      before = after;
+      first = last;
+    }
+    // The first step is not timed: with it go preparations, and a search of negatives, about the work of one more step
+    // out of mining_interval.
+    if (alike && after > before && last - first >= kMostTimed) throw TimedWellEnough{};
   };
-  static_cast<void>(surrogate::train(data, part, how));
+  try {
+    static_cast<void>(surrogate::train(data, part, how));
+  } catch (const TimedWellEnough&) {  // no model is wanted
+  }
   PlannedWork work{.evaluations = 0};
   if (after <= before) return work;
   const std::int64_t steps = steps_each * std::ssize(done);

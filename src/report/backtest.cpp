@@ -17,6 +17,13 @@ namespace {
 
 std::string ratio_cell(double value) { return std::isfinite(value) ? fmt::format("{:.2f}", value) : "-"; }
 
+/// The true objective of what was chosen beside the predicted one.
+std::string compared_cell(const study::BacktestScore& score, bool has_ratios) {
+  if (has_ratios) return ratio_cell(score.true_over_predicted);
+  const double difference = score.true_minus_predicted_sd;
+  return std::isfinite(difference) ? fmt::format("{:+.2f}", difference) : "-";
+}
+
 Table score_table(const study::BacktestResult& result) {
   Table table;
   table.add_column("recipe", Align::left);
@@ -26,7 +33,7 @@ Table score_table(const study::BacktestResult& result) {
   table.add_column("infeasible", Align::right);
   table.add_column("recall", Align::right, 2);
   table.add_column("danger", Align::right, 2);
-  table.add_column("true/predicted", Align::right, 3);
+  table.add_column(result.has_ratios ? "true/predicted" : "true - predicted (SD)", Align::right, 3);
   table.add_column("seconds", Align::right, 4);
   for (std::size_t i = 0; i < result.candidates.size(); ++i) {
     const study::Backtest& test = result.candidates[i];
@@ -34,7 +41,7 @@ Table score_table(const study::BacktestResult& result) {
     for (const study::BacktestScore& score : test.scores) {
       table.add_row({name, study::to_string(score.hiding), ratio_cell(score.first_regret),
                      ratio_cell(score.best_regret), percent(score.infeasible_frac), percent(score.recall),
-                     percent(score.danger), ratio_cell(score.true_over_predicted),
+                     percent(score.danger), compared_cell(score, result.has_ratios),
                      fmt::format("{:.1f}", score.seconds)});
       name.clear();
     }
@@ -101,6 +108,7 @@ std::string backtest_json(const study::BacktestResult& result) {
                         {"recall", score.recall},
                         {"danger", score.danger},
                         {"true_over_predicted", finite_or_null(score.true_over_predicted)},
+                        {"true_minus_predicted_sd", finite_or_null(score.true_minus_predicted_sd)},
                         {"seconds", score.seconds}});
     }
     json["candidates"].push_back({{"recipe", test.recipe.name},

@@ -22,6 +22,7 @@
 #include "hindsight/core/random.h"
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/scaling.h"
 #include "hindsight/optimize/propose.h"
 
 namespace hindsight::study {
@@ -66,7 +67,18 @@ struct Application {
   dataset::Context context;
   dataset::Dataset rows;
   double best = 0, worst = 0;  // of the feasible ones
+  double deviation = 0;        // standard deviation of their objective
 };
+
+/// Of the objective of the feasible rows, of which there is at least one.
+double standard_deviation(const dataset::Dataset& rows) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows.feasible[i]) values.push_back(rows.objective[static_cast<Eigen::Index>(i)]);
+  }
+  const Eigen::Map<const Eigen::ArrayXd> objective(values.data(), std::ssize(values));
+  return std::sqrt((objective - objective.mean()).square().mean());
+}
 
 std::vector<Application> scored_applications(const dataset::Dataset& hidden, std::uint64_t seed) {
   std::vector<std::vector<std::size_t>> rows(hidden.contexts.size());
@@ -88,6 +100,7 @@ std::vector<Application> scored_applications(const dataset::Dataset& hidden, std
       application.best = std::min(application.best, application.rows.objective[static_cast<Eigen::Index>(i)]);
       application.worst = std::max(application.worst, application.rows.objective[static_cast<Eigen::Index>(i)]);
     }
+    application.deviation = standard_deviation(application.rows);
     applications.push_back(std::move(application));
   }
   return applications;
@@ -130,7 +143,7 @@ std::vector<std::size_t> chosen_rows(const surrogate::Model& model, const Applic
 /// Sums over applications that become a BacktestScore.
 class Tally {
  public:
-  explicit Tally(Hiding hiding) { score_.hiding = hiding; }
+  Tally(Hiding hiding, bool has_ratios) : has_ratios_(has_ratios) { score_.hiding = hiding; }
 
   void add(const surrogate::Model& model, const Application& application, const BacktestOptions& options) {
     const double threshold = options.min_p_feasible.value_or(optimize::default_min_p_feasible(model));
@@ -151,7 +164,7 @@ class Tally {
       const double value = application.rows.objective[row];
       if (k == 0) first = value;
       best = std::min(best, value);
-      if (!is_linear(model)) ratios_.push_back(value / prediction.objective[row]);
+      compare(value, prediction.objective[row], application);
     }
     first_ += regret(first, application);
     best_ += regret(best, application);
@@ -173,12 +186,22 @@ class Tally {
     score_.infeasible_frac = share(infeasible_, chosen_);
     score_.danger = share(dangerous_, looked_at_);
     score_.recall = share(recalled_, good_);
-    score_.true_over_predicted = std::numeric_limits<double>::quiet_NaN();
-    if (!ratios_.empty()) score_.true_over_predicted = upper_median(ratios_);
+    if (!compared_.empty()) {
+      (has_ratios_ ? score_.true_over_predicted : score_.true_minus_predicted_sd) = upper_median(compared_);
+    }
     return score_;
   }
 
  private:
+  /// A ratio of values of which some are 0 or below says nothing, not even which of the two is better.
+  void compare(double value, double predicted, const Application& application) {
+    if (has_ratios_) {
+      compared_.push_back(value / predicted);
+    } else if (application.deviation > 0) {
+      compared_.push_back((value - predicted) / application.deviation);
+    }
+  }
+
   /// In logarithms; of objectives of 0 or below, which have no ratio, the share of their range.
   static double regret(double value, const Application& application) {
     if (application.best > 0) return std::log(value / application.best);
@@ -243,7 +266,8 @@ class Tally {
   BacktestScore score_;
   double first_ = 0, best_ = 0, loss_ = 0;  // sums of logarithms
   std::size_t chosen_ = 0, infeasible_ = 0, looked_at_ = 0, dangerous_ = 0, good_ = 0, recalled_ = 0;
-  std::vector<double> ratios_;
+  bool has_ratios_;
+  std::vector<double> compared_;  // true and predicted objective of the feasible choices
 };
 
 /// `count` of `of` rows, ascending.
@@ -302,7 +326,14 @@ struct Part {
   Hiding hiding = Hiding::best_half;
   dataset::Dataset rest;
   std::vector<Application> applications;
+  bool has_ratios = true;  ///< BacktestResult
 };
+
+/// Of all rows, the hidden ones too: those that are learnt from may be above 0, and the best ones, which are hidden,
+/// not.
+bool has_ratios(const dataset::Dataset& data) {
+  return dataset::value_scales(data).objective == dataset::ValueScale::logarithmic;
+}
 
 /// Those of the ways of hiding that leave feasible rows on both sides. Error{usage} when none does.
 std::vector<Part> parts_of(const dataset::Dataset& data, const BacktestOptions& options) {
@@ -311,7 +342,8 @@ std::vector<Part> parts_of(const dataset::Dataset& data, const BacktestOptions& 
     const HiddenRows rows = hide(data, hiding, options.seed);
     Part part{.hiding = hiding,
               .rest = data.subset(rows.train),
-              .applications = scored_applications(data.subset(rows.hidden), options.seed)};
+              .applications = scored_applications(data.subset(rows.hidden), options.seed),
+              .has_ratios = has_ratios(data)};
     if (data.reason_rows) part.rest.reason_rows = dataset::shared(data.reason_rows->subset(rows.train_reason_rows));
     if (!part.applications.empty() && part.rest.feasible_count() > 0) parts.push_back(std::move(part));
   }
@@ -345,6 +377,7 @@ std::string result_text(const BacktestScore& score, double loss) {
                       {"danger", score.danger},
                       {"recall", score.recall},
                       {"true_over_predicted", number_or_null(score.true_over_predicted)},
+                      {"true_minus_predicted_sd", number_or_null(score.true_minus_predicted_sd)},
                       {"seconds", score.seconds}}
       .dump();
 }
@@ -367,6 +400,7 @@ void take_result(HiddenTrial& trial, const std::string& text) {
     score.danger = number_of(json, "danger");
     score.recall = number_of(json, "recall");
     score.true_over_predicted = number_of(json, "true_over_predicted");
+    score.true_minus_predicted_sd = number_of(json, "true_minus_predicted_sd");
     score.seconds = number_of(json, "seconds");
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorKind::incompatible, "a result among the trials is none of a backtest. Name another folder");
@@ -382,7 +416,7 @@ std::string run_trial(const surrogate::Recipe& recipe, const Part& part, const B
     train_options.threads = options.threads;
     const surrogate::TrainResult trained = surrogate::train(rest, shortened(recipe, options), train_options);
     if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while backtesting");
-    Tally tally(part.hiding);
+    Tally tally(part.hiding, part.has_ratios);
     for (const Application& application : part.applications) tally.add(trained.model, application, options);
     BacktestScore score = tally.score();
     score.seconds = seconds_since(start);
@@ -397,7 +431,7 @@ std::string run_trial(const surrogate::Recipe& recipe, const Part& part, const B
 /// All that decides the result of a trial.
 std::string identity_of(const surrogate::Recipe& recipe, const Part& part, const std::string& data_sha256,
                         const BacktestOptions& options) {
-  return fmt::format("backtest 2 {} seed {} rows {} effort {} pessimism {} p {} version {}\ndata {}\n{}",
+  return fmt::format("backtest 3 {} seed {} rows {} effort {} pessimism {} p {} version {}\ndata {}\n{}",
                      to_string(part.hiding), options.seed, options.rows, shortest(options.effort),
                      shortest(options.pessimism),
                      options.min_p_feasible ? shortest(*options.min_p_feasible) : std::string("default"),
@@ -514,6 +548,12 @@ std::vector<std::string> remarks_on(const dataset::Dataset& data, const std::vec
                     "infeasible, and how far its predictions are off, still says something.",
                     counted(feasible, "feasible row")));
   }
+  if (!has_ratios(data)) {
+    remarks.emplace_back(
+        "The objective has values of 0 and below, which have no ratios: `first` and `best of 16` are e to the power of "
+        "a "
+        "share of the range of the hidden values, and predictions are compared by differences.");
+  }
   if (feasible == data.size()) {
     remarks.emplace_back("No row is infeasible: the log cannot tell which recipe proposes what cannot be built.");
   }
@@ -552,6 +592,7 @@ BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& opt
   BacktestResult result;
   result.rows = part.size();
   result.feasible = part.feasible_count();
+  result.has_ratios = has_ratios(part);
   const std::vector<Part> parts = parts_of(part, options);
   result.candidates =
       run_candidates(parts, options.sharing.folder.empty() ? std::string() : part.content_hash(), options);

@@ -19,6 +19,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
 #include "hindsight/log/asked.h"
+#include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/study/next_designs.h"
 #include "hindsight/sweep/definitions.h"
@@ -80,6 +81,7 @@ class Campaign {
     limits_.allowed = search_.allowed;
     summary_.definition_hash = definition_hash(options, resolved);
     summary_.objective = to_string(search_.objective);
+    if (log::spaces(log_).empty()) require_any_design();
     space_id_ = sweep::register_space(log_, options.evaluator->space());
     for (const workload::Network& network : options.networks) {
       workload_ids_.push_back(sweep::register_workload(log_, network));
@@ -270,7 +272,14 @@ class Campaign {
     return state_.rounds.size() < options_.rounds ? CampaignStatus::interrupted : CampaignStatus::finished;
   }
 
-  [[nodiscard]] CampaignBatch choose() const {
+  /// Error{no_feasible} where nothing is within the limits: said before anything is written to a log that has nothing.
+  void require_any_design() const {
+    NextQuestion one = next_question();
+    one.count = one.drawn = 1;
+    static_cast<void>(next_designs(one));
+  }
+
+  [[nodiscard]] NextQuestion next_question() const {
     NextQuestion question{.log = options_.log,
                           .space = space(),
                           .applications = {},
@@ -289,7 +298,11 @@ class Campaign {
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
       if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
     }
-    NextDesigns next = next_designs(question);
+    return question;
+  }
+
+  [[nodiscard]] CampaignBatch choose() const {
+    NextDesigns next = next_designs(next_question());
     CampaignBatch batch{
         .designs = {}, .predicted = {}, .learned = next.learned, .why = std::move(next.why), .choose_s = next.seconds};
     for (const NextDesign& one : next.designs) {
@@ -479,7 +492,10 @@ CampaignSummary run_campaign(const CampaignOptions& asked, const AfterRound& aft
   HINDSIGHT_EXPECT(asked.batch > 0 && !asked.networks.empty());
   const CampaignOptions options = with_stated_limits_of(asked);
   const Resolved resolved(options);  // what is refused here leaves no log behind
-  return Campaign(options, resolved, after_round).run();
+  const log::NewLog created(options.log);
+  Campaign campaign(options, resolved, after_round);
+  created.keep();  // it knows whose it is: what an error leaves, the same command continues
+  return campaign.run();
 }
 
 CampaignSummary campaign_so_far(const CampaignOptions& asked) {

@@ -127,6 +127,32 @@ TEST_F(DryRun, SaysHowManyEvaluationsAndHowLong) {
   EXPECT_THAT(rehearsed({"train", "--log", log_, "--out", file("m.safetensors")}).out, HasSubstr("time: not known"));
 }
 
+TEST_F(DryRun, AFewSlowStepsAreTimed) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  const Words train{"train",
+                    "--log",
+                    log_,
+                    "--out",
+                    file("m.safetensors"),
+                    "--recipe",
+                    "prime-paper",
+                    "--threads",
+                    "1",
+                    "--set",
+                    "batch_feasible=512",
+                    "--set",
+                    "batch_negatives=512",
+                    "--json"};
+  const nlohmann::json json = nlohmann::json::parse(rehearsed(train).out);
+  const std::string basis = json.at("time_basis");
+  ASSERT_THAT(basis, AllOf(HasSubstr("by "), HasSubstr(" of 500 steps timed here just now")));
+  const int timed = std::stoi(basis.substr(3));
+  EXPECT_GE(timed, 2);
+  EXPECT_LT(timed, 60) << "as many as of fast steps take minutes";
+  // The steps that are left take as long as those that were timed: two seconds, of at most 60.
+  EXPECT_GT(json.at("time_s").get<double>(), 2.0 * 500 / 60);
+}
+
 TEST_F(DryRun, CampaignsSayWhichRoundsAreLeft) {
   Words campaign{"campaign", "--space",  "tiny", "--workloads", "m4,unet",       "--batch",
                  "4",        "--rounds", "1",    "--log",       file("c.sqlite")};

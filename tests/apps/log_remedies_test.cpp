@@ -164,6 +164,20 @@ TEST_F(LogRemedies, AMisspeltOptionIsNamedBeforeTheOneThatIsMissing) {
   expect_one_line_error(hindsight({"simulate", "--workload", "m6"}), 2, "--design is required");
 }
 
+TEST_F(LogRemedies, AnApplicationIsNamedByWorkloads) {
+  const std::vector<std::string> campaign{"campaign", "--space", "tiny", "--log", file("c.db")};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  const std::string said = "unknown option '--application'. An application is named by --workloads";
+  expect_one_line_error(with(campaign, {"--application", "mine"}), 2, said + ", a network or a file of one");
+  expect_one_line_error(with(campaign, {"--workloads", "m6", "--application=mine"}), 2, "`hindsight ask`");
+  expect_one_line_error(hindsight({"train", "--log", "a.db", "--out", "m.safetensors", "--application", "mine"}), 2,
+                        said + ". See");
+  EXPECT_EQ(with(campaign, {"--workloads", "m6", "--dry-run"}).exit_code, 0) << "which it then takes";
+}
+
 TEST_F(LogRemedies, AFrontNamesEachMetricOnce) {
   expect_one_line_error(hindsight({"log", "stats", swept("a.db"), "--pareto", "latency,latency_s"}), 2,
                         "a Pareto front names latency_s twice. Leave one of them out");

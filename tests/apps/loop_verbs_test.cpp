@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -205,6 +206,27 @@ TEST_F(Loop, CampaignEndsWhereTheSpaceHasNoMoreDesigns) {
   EXPECT_EQ(summary.at("status"), "exhausted");
   EXPECT_EQ(count("a.sqlite", "SELECT count(*) FROM designs"),
             count("a.sqlite", "SELECT count(*) FROM designs WHERE text_id LIKE 'pes_x=4,pes_y=2,%'"));
+}
+
+TEST_F(Loop, ACampaignWithoutADesignWithinItsLimitsLeavesNoLogBehind) {
+  const std::vector<std::string> hopeless{"campaign", "--space", "tiny",       "--workloads",
+                                          "m6",       "--max",   "area_mm2=1", "--log"};
+  const auto with = [&](const std::string& log, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = hopeless;
+    words.push_back(file(log));
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words);
+  };
+  expect_one_line_error(with("new.sqlite"), 3, "area_mm2=1");
+  for (const char* ending : {"", "-wal", "-shm"}) {
+    EXPECT_FALSE(std::filesystem::exists(file("new.sqlite") + ending)) << ending;
+  }
+  EXPECT_EQ(with("new.sqlite", {"--dry-run"}).exit_code, 3) << "what the command refuses";
+  // A log that was there stays, with what it had.
+  ASSERT_EQ(hindsight(campaign("old.sqlite", "1")).exit_code, 0);
+  const std::string before = hash("old.sqlite");
+  EXPECT_EQ(with("old.sqlite").exit_code, 3);
+  EXPECT_EQ(hash("old.sqlite"), before);
 }
 
 TEST_F(Loop, CampaignKnowsItsRegret) {

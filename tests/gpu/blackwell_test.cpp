@@ -103,7 +103,8 @@ TEST(Blackwell, RowsOfAB200CanBeFitted) {
   CalibrateOptions options;
   options.start = start_constants(spec, DTypeClass::tensor_core);
   const CalibrationReport report = calibrate(spec, rows, options);
-  EXPECT_LT(report.held_out.mape_frac, 0.02);
+  constexpr double kRefitted = 0.02;  // [chosen] rows without noise: what a fit that stops early leaves
+  EXPECT_LT(report.held_out.mape_frac, kRefitted);
   EXPECT_EQ(report.calibration.gpu, "b200");
 }
 

@@ -9,6 +9,7 @@
 
 #include "hand_table.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/statistics.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/surrogate/learner_library.h"
 #include "tolerances.h"
@@ -20,6 +21,7 @@ using hindsight::test::kInfeasible;
 using hindsight::test::ordinal;
 using hindsight::test::table_of;
 using hindsight::test::TableRow;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -188,11 +190,57 @@ TEST(Backtest, TakesObjectivesOfZeroAndBelow) {
   BacktestOptions options;
   options.candidates = {named("plain")};
   options.hidings = {Hiding::best_half};
-  const Backtest test = backtest(data, options).candidates.front();
+  const auto tested = [&] {
+    BacktestResult result = backtest(data, options);
+    EXPECT_FALSE(result.has_ratios);
+    EXPECT_THAT(result.remarks, Contains(HasSubstr("no ratios")));
+    return result.candidates.front();
+  };
+  const Backtest test = tested();
   EXPECT_TRUE(std::isfinite(test.loss));
-  EXPECT_EQ(test.scores.front().applications, 2U);
-  EXPECT_GE(test.scores.front().first_regret, 1) << "of shares of the range";
-  EXPECT_TRUE(std::isnan(test.scores.front().true_over_predicted)) << "there is no ratio";
+  const BacktestScore& score = test.scores.front();
+  EXPECT_EQ(score.applications, 2U);
+  EXPECT_GE(score.first_regret, 1) << "of shares of the range";
+  EXPECT_TRUE(std::isnan(score.true_over_predicted)) << "there is no ratio";
+  ASSERT_TRUE(std::isfinite(score.true_minus_predicted_sd));
+  data.objective *= 1024;  // exactly: the same training in another unit
+  EXPECT_NEAR(tested().scores.front().true_minus_predicted_sd, score.true_minus_predicted_sd,
+              hindsight::test::kSinglePrecision);
+}
+
+/// What is learnt from has logarithms, what is chosen among has none.
+TEST(Backtest, HasNoRatiosWhereTheHiddenRowsAloneAreBelowZero) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  dataset::Dataset data = cliff();
+  std::vector<double> first;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data.context[i] == 0 && data.feasible[i]) first.push_back(objective_of(data, i));
+  }
+  data.objective.array() -= median(first) - 0.5;
+  for (const std::size_t row : hide(data, Hiding::best_half, 1).train) {
+    if (data.feasible[row]) ASSERT_GT(objective_of(data, row), 0);
+  }
+  BacktestOptions options;
+  options.candidates = {named("plain")};
+  options.hidings = {Hiding::best_half};
+  const BacktestResult result = backtest(data, options);
+  EXPECT_FALSE(result.has_ratios);
+  const BacktestScore& score = result.candidates.front().scores.front();
+  EXPECT_TRUE(std::isnan(score.true_over_predicted)) << "of signed numbers";
+  EXPECT_TRUE(std::isfinite(score.true_minus_predicted_sd));
+}
+
+TEST(Backtest, ComparesPositiveObjectivesByRatios) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  BacktestOptions options;
+  options.candidates = {named("plain")};
+  options.hidings = {Hiding::best_half};
+  options.effort = 0.05;
+  const BacktestResult result = backtest(cliff(), options);
+  EXPECT_TRUE(result.has_ratios);
+  const BacktestScore& score = result.candidates.front().scores.front();
+  EXPECT_GT(score.true_over_predicted, 0);
+  EXPECT_TRUE(std::isnan(score.true_minus_predicted_sd));
 }
 
 TEST(Backtest, IsTheSameAgainAndAsksNoSimulator) {

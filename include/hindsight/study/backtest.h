@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +45,12 @@ struct BacktestScore {
   /// Share of infeasible rows among as many that are best by the predicted objective alone: what feasibility has to
   /// keep away.
   double danger = 0;
-  double recall = 0;               ///< share of the feasible hidden rows whose p_feasible passes the threshold
-  double true_over_predicted = 0;  ///< median over the feasible choices
+  double recall = 0;  ///< share of the feasible hidden rows whose p_feasible passes the threshold
+  /// Median over the feasible choices. NaN: there are none, or the objective has no ratios (BacktestResult).
+  double true_over_predicted = std::numeric_limits<double>::quiet_NaN();
+  /// Where it has none: median over the feasible choices of true - predicted, in standard deviations of the objective
+  /// of the application's feasible hidden rows. NaN: no choice is feasible, or these rows are all alike.
+  double true_minus_predicted_sd = std::numeric_limits<double>::quiet_NaN();
   double seconds = 0;
 };
 /// [chosen] As many designs as a weekend of simulation takes.
@@ -78,7 +83,9 @@ struct BacktestResult {
   /// Of those without a veto, or of all when there is none, the first whose loss is within 0.1 of the smallest.
   std::size_t chosen = 0;
   std::size_t rows = 0, feasible = 0;  ///< that took part
-  std::vector<std::string> remarks;    ///< sentences on what the log cannot tell
+  /// The objective is above 0 in all of them: what was predicted is compared by ratios, else by differences.
+  bool has_ratios = true;
+  std::vector<std::string> remarks;  ///< sentences on what the log cannot tell
   double seconds = 0;
 };
 /// [chosen] Fewer feasible rows leave less than two to hide and to learn from.

@@ -69,6 +69,7 @@ using AfterRound = std::function<void(const CampaignSummary& so_far)>;
 
 /// Runs, or continues, a campaign. Errors: Error{usage} for names that do not fit, or that the log holds with another
 /// definition; those of the evaluator, of next_designs() and of log::Log. Ctrl-C ends it with what was appended.
+/// A log that was not there is not left behind where nothing is within the limits (Error{no_feasible}).
 [[nodiscard]] CampaignSummary run_campaign(const CampaignOptions& options, const AfterRound& after_round = {});
 
 /// What the log has of a campaign, for which nothing is chosen or evaluated: its finished rounds. Its space, workloads

@@ -77,6 +77,7 @@ struct TrainOptions {
   /// work is worth less than writing more often
   std::chrono::duration<double> checkpoint_interval = std::chrono::minutes(1);
   bool resume = false;  ///< Error{usage} for margins and layers, which keep nothing
+  /// What it throws ends the training, and is what train() throws.
   std::function<void(const TrainProgress&)> progress;
   /// Nothing: this process alone. Rank 0 writes the checkpoint, all read it. Error{usage} where a batch has fewer
   /// feasible rows than there are ranks, Error{failure} naming the ranks that do not answer.
