@@ -62,6 +62,8 @@ Environment:
   BUILD_DIR      build folder with the program (default: build/release)
   RECIPES        recipes of the step recipes; coms is a method (default: "layers plain v0.1 prime-paper coms margins trends pushed")
   RECIPE_SEEDS   its logs (default: "1 2 3")
+  PROPOSE_WITH   further arguments of propose in the steps regret, single, recipes and outside (--portfolio hedged --top 16), in
+                 a folder of their own; such results are neither recorded nor gone on with
   PLAY_TASKS     beginnings of names of the step play (default: "biased/ small/ tight/ edp/ mixed/")
   PLAY_SEEDS     its logs (default: "1 2 3")
   PLAY_RECIPES   its recipes; chosen is what train does without one (default: "chosen")
@@ -86,6 +88,12 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#steps[@]} -gt 0 ] || [ "$mode" = recorded ] || { usage >&2; exit 2; }
+
+if [ -n "${PROPOSE_WITH:-}" ] && { [ "$mode" = go-on ] || [ "$mode" = record ]; }; then
+  echo "studies.sh: --$mode: what is recorded is of propose as it is, and PROPOSE_WITH asks it otherwise. Unset it" >&2
+  exit 2
+fi
+read -ra propose_with <<< "${PROPOSE_WITH:-}"
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/studies-tables.sh
@@ -169,10 +177,11 @@ step_nine() {
   done
 }
 
-# proposed MODEL APPLICATIONS ARGUMENT...: ten simulated proposals as JSON, none where none is likely to be feasible.
+# proposed MODEL APPLICATIONS ARGUMENT...: ten simulated proposals as JSON, none where none is likely to be feasible; more or
+# others by PROPOSE_WITH.
 proposed() {
   local status=0
-  hindsight propose --model "$1.safetensors" --workloads "$2" --aggregate mean --simulate --json "${@:3}" || status=$?
+  hindsight propose --model "$1.safetensors" --workloads "$2" --aggregate mean --simulate --json "${propose_with[@]}" "${@:3}" || status=$?
   [ $status -ne 3 ] || echo '{"proposals": []}'
   [ $status -eq 0 ] || [ $status -eq 3 ]
 }

@@ -48,6 +48,8 @@ struct ProposeOptions {
   std::int64_t top = 10;
   std::optional<std::int64_t> diversity;
   std::string risk = "balanced";
+  std::string portfolio;
+  std::optional<std::int64_t> member_every;
   std::int64_t seed = 1;
   EvaluatorOptions evaluator;  ///< --evaluator-*
   bool json = false;
@@ -96,10 +98,16 @@ FileRoles separate_proposal_files(const ProposeOptions& options) {
 
 /// What means nothing for a front is refused, not ignored.
 void require_for_front(const ProposeOptions& options) {
-  if (options.diversity) {
-    throw Error(ErrorKind::usage,
-                "--diversity: the designs of a front (--pareto) differ in their metrics, which are what --top spreads "
-                "them over. Leave one of the two out?");
+  const char* of_lists = options.diversity            ? "--diversity"
+                         : !options.portfolio.empty() ? "--portfolio"
+                         : options.member_every       ? "--member-every"
+                                                      : nullptr;
+  if (of_lists != nullptr) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: the designs of a front (--pareto) differ in their metrics, which are what --top spreads "
+                    "them over. Leave one of the two out?",
+                    of_lists));
   }
   const auto kind = optimize::parse_search(options.search);
   using optimize::SearchKind;
@@ -119,6 +127,8 @@ study::ProposalRequest request_of(const ProposeOptions& options) {
   how.count = static_cast<std::size_t>(options.top);
   if (options.diversity) request.diversity = static_cast<std::size_t>(*options.diversity);
   request.risk = optimize::parse_risk(options.risk);
+  if (!options.portfolio.empty()) request.portfolio = optimize::parse_portfolio(options.portfolio);
+  if (options.member_every) request.member_every = static_cast<std::size_t>(*options.member_every);
   request.any_model = any_model_like;
   return request;
 }
@@ -300,6 +310,9 @@ void add_propose(CLI::App& app, Session& session) {
   verb->add_option("--pessimism", request.pessimism, "Spreads against a design: added, off p [1]");
   verb->add_option("--min-feasible", options->request.min_p_feasible,
                    "Smallest probability, less spreads [0.9 or 0.5]");
+  verb->add_option("--portfolio", options->portfolio, "alike, spread or hedged [spread; safe: alike]");
+  verb->add_option("--member-every", options->member_every, "Hedged: one in N is a network's own best [4]")
+      ->check(between(0, kMostProposals));
   verb->add_flag("!--no-bounds", request.bounds, "Do not lift latencies to what is possible");
   verb->add_option("--log", request.log, "Log: start designs, what it knows; keeps proposals");
   verb->add_option("--evaluator", request.evaluator, "Evaluator, where the log has several; with\n--simulate a command")

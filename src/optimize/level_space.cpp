@@ -32,6 +32,15 @@ std::vector<std::uint16_t> usable_levels(const space::Parameter& parameter, cons
   return levels;
 }
 
+LevelMatrix levels_of(const std::vector<Candidate>& candidates, const space::DesignSpace& space) {
+  LevelMatrix levels(std::ssize(candidates), std::ssize(space.parameters()));
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto& design = candidates[i].design.levels;
+    std::copy(design.begin(), design.end(), levels.data() + static_cast<Eigen::Index>(i) * levels.cols());
+  }
+  return levels;
+}
+
 LevelSpace::LevelSpace(const space::DesignSpace& space, const AllowedLevels& allowed) : space_(&space) {
   const auto& parameters = space.parameters();
   if (!allowed.empty() && allowed.size() != parameters.size()) {

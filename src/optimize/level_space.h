@@ -8,6 +8,7 @@
 
 #include "hindsight/core/random.h"
 #include "hindsight/optimize/problem.h"
+#include "hindsight/optimize/search.h"
 #include "hindsight/space/legal_designs.h"
 
 namespace hindsight::optimize {
@@ -22,6 +23,9 @@ class Random;
 /// Error{usage}: a level that the parameter does not have.
 [[nodiscard]] std::vector<std::uint16_t> usable_levels(const space::Parameter& parameter,
                                                        const std::vector<std::uint16_t>& allowed);
+
+/// The levels of designs of a space, n x parameters.
+[[nodiscard]] LevelMatrix levels_of(const std::vector<Candidate>& candidates, const space::DesignSpace& space);
 
 /// Allowed levels per parameter, sorted, and the numbering of the designs they span. Where the space has constraints,
 /// only some of them are legal, and points are made legal where they arise.

@@ -57,9 +57,8 @@ constexpr std::uint64_t kOtherShare = 10;
 /// [chosen] All of these searches take no more than so many of that share: one and a half times the budget, which no
 /// shipped space needs; a space of a hundred parameters would take ten times.
 constexpr std::size_t kMostOtherShares = 15;
-/// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try: with
-/// another value of a parameter, with another setting of the switches.
-constexpr double kFarWorse = 0.5, kFarWorseSetting = 2;
+/// [chosen] As kFarWorse, of another setting of the switches.
+constexpr double kFarWorseSetting = 2;
 /// [chosen] Designs of a setting that are looked at, for each that is asked for: neighbours are alike.
 constexpr std::size_t kDeepest = 8;
 /// [chosen] Evaluations that a setting or another value is searched with at least; fewer where there are not so many.
@@ -192,6 +191,15 @@ class GrowingList {
     }
     return false;
   }
+  /// Adds to `count` designs at most, for each place of `places` that of the next judge who has one.
+  void add_in_turn(const HedgePlaces& places, std::size_t count) {
+    std::vector<std::size_t> next(places.judges.size(), 0);
+    const std::size_t wanted = std::min(count, size() + places.count);
+    for (std::size_t turn = 0, idle = 0; size() < wanted && idle < next.size(); ++turn) {
+      const std::size_t judge = turn % next.size();
+      idle = add_next(places.judges[judge], next[judge]) ? 0 : idle + 1;
+    }
+  }
   [[nodiscard]] std::size_t size() const { return chosen_.size(); }
   [[nodiscard]] std::vector<Asked> take() && { return std::move(chosen_); }
 
@@ -219,6 +227,22 @@ std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQu
                                    : list.add_next(others, next_other) || list.add_next(by_rank, next_best);
     if (!added) break;
   }
+  return std::move(list).take();
+}
+
+std::vector<Asked> with_hedges(const std::vector<Asked>& spread, const std::vector<HedgePlaces>& hedges,
+                               std::size_t count, std::size_t diversity) {
+  HINDSIGHT_EXPECT(!spread.empty());
+  std::size_t places = 0, next = 1;
+  for (const HedgePlaces& some : hedges) places += some.count;
+  GrowingList list(spread.front(), diversity);
+  const auto grow = [&](std::size_t size) {
+    while (list.size() < size && list.add_next(spread, next)) {
+    }
+  };
+  grow(count - std::min(count, places));
+  for (const HedgePlaces& some : hedges) list.add_in_turn(some, count);
+  grow(count);
   return std::move(list).take();
 }
 

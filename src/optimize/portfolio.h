@@ -3,7 +3,8 @@
 /// A mistake of the model about a parameter spoils a list of the best designs as a whole, so every second one is asked
 /// to have another value of one. About switches, parameters of few values, a log may mislead a model together (a memory
 /// that helps where most designs are, and is in the way of the best): their settings take turns, which changing one
-/// parameter of the best design does not find.
+/// parameter of the best design does not find. Of a hedged list the last places go to what others than the score
+/// choose.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "hindsight/optimize/problem.h"
+#include "hindsight/optimize/propose.h"
 #include "hindsight/optimize/search.h"
 
 namespace hindsight::optimize {
@@ -21,6 +23,10 @@ namespace hindsight::optimize {
 inline constexpr std::size_t kMostNames = 3, kMostNumbers = 2;
 /// [chosen] Settings that are searched for one list.
 inline constexpr std::size_t kMostSettings = 64;
+/// [chosen] Scores closer than this (0.01 % of the objective) are ties, decided by p_feasible.
+inline constexpr double kScoreTie = 1e-4;
+/// [chosen] What is predicted worse than the best by more than this, in logarithms, is no use as another try.
+inline constexpr double kFarWorse = 0.5;
 
 /// Parameters with at least two allowed values and at most kMostNames or kMostNumbers, in the space's order; where they
 /// have more than `most_settings` settings, those of fewest values, the earlier of equal ones. None where there is but
@@ -39,10 +45,11 @@ inline constexpr std::size_t kMostSettings = 64;
                                                         const AllowedLevels& allowed);
 
 /// A design of the list, and the parameters that it was asked for by: one that has another value than in the best of
-/// the pool, or all switches, some or none of them otherwise; none: by rank.
+/// the pool, or all switches, some or none of them otherwise; none: by rank, or by what `hedge` says.
 struct Asked {
   Candidate candidate;
   std::vector<std::size_t> parameters = {};
+  std::optional<Hedge> hedge = {};
 };
 
 struct SpreadQuestion {
@@ -66,5 +73,16 @@ struct SpreadQuestion {
 /// up to two units (7.4) where a log does not speak against it: it has no design of the setting, or one that is not
 /// that much worse than its best. About settings a log misleads more.
 [[nodiscard]] std::vector<Asked> spread_out(const std::vector<Candidate>& pool, const SpreadQuestion& question);
+
+/// Places of a list that judges other than the score fill in turn, each with what it ranks best.
+struct HedgePlaces {
+  std::size_t count = 0;
+  std::vector<std::vector<Asked>> judges = {};  ///< what each prefers, best first
+};
+/// `spread`, a list of `count` designs in the order in which they were chosen, with hedges for the last of them. A
+/// hedge is at least `diversity` from every other design; places that no judge has one for stay as they were, where
+/// these are far enough from the hedges. The first stays.
+[[nodiscard]] std::vector<Asked> with_hedges(const std::vector<Asked>& spread, const std::vector<HedgePlaces>& hedges,
+                                             std::size_t count, std::size_t diversity);
 
 }  // namespace hindsight::optimize

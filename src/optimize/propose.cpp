@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -17,7 +16,10 @@
 #include "hindsight/optimize/front.h"
 #include "hindsight/space/legal_designs.h"
 #include "optimize/algorithms.h"
+#include "optimize/feasibility_threshold.h"
 #include "optimize/forecast.h"
+#include "optimize/hedges.h"
+#include "optimize/level_space.h"
 #include "optimize/logged.h"
 #include "optimize/logged_front.h"
 #include "optimize/portfolio.h"
@@ -27,12 +29,6 @@
 namespace hindsight::optimize {
 namespace {
 
-/// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for. Close to each other: far
-/// below what is reached a search finds where the model errs in favour.
-constexpr std::array kRelaxed = {0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5,
-                                 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1};
-/// [chosen] Scores closer than this (0.01 % of the objective) are ties, decided by p_feasible.
-constexpr double kScoreTie = 1e-4;
 /// [chosen] Designs kept per proposal asked for: the best ones are neighbours of each other.
 constexpr std::uint64_t kPoolPerProposal = 100;
 /// [chosen] Extra searches, each with a quarter of the budget, when the pool is not diverse enough.
@@ -44,36 +40,6 @@ constexpr std::uint64_t kEndShare = 10;
 constexpr std::uint64_t kStartShare = 2;
 
 constexpr const char* kInfeasibility = "1 - p_feasible";
-
-/// 1 - `infeasibility` rounded down to four digits, so that it works as a threshold.
-std::string as_threshold(double infeasibility) {
-  const double p_feasible = 1 - infeasibility;
-  if (!(p_feasible > 0)) return "0";
-  const double unit = std::pow(10.0, std::floor(std::log10(p_feasible)) - 3);
-  const double units = std::floor(p_feasible / unit * (1 + 1e-12));
-  const std::string text = fmt::format("{:.4g}", units * unit);
-  return infeasibility <= 1 - parse_double(text).value() ? text : fmt::format("{:.4g}", (units - 1) * unit);
-}
-
-/// A limit of 1 - p_feasible as a user sets it.
-std::string as_min_feasible(double infeasibility) {
-  return fmt::format("p_feasible >= {} (--min-feasible)", as_threshold(infeasibility));
-}
-
-/// The same, of chances that are worth asking for instead of `threshold`: none of those that are all but 0.
-std::function<std::string(double)> worth_allowing(double threshold) {
-  constexpr double kLeastShare = 0.1;  // [chosen] of what is asked for
-  return [least = kLeastShare * threshold](double infeasibility) {
-    return 1 - infeasibility < least ? "" : as_min_feasible(infeasibility);
-  };
-}
-
-/// The same where the model's chances are not to be believed: none below `threshold` is offered.
-std::function<std::string(double)> never_worth_allowing(double threshold) {
-  return [most = 1 - threshold](double infeasibility) {
-    return infeasibility > most ? "" : as_min_feasible(infeasibility);
-  };
-}
 
 class Proposer {
  public:
@@ -123,9 +89,9 @@ class Proposer {
     result.solution = search_feasible(result.min_p_feasible_used);
     result.relaxed_by_log = relax_by_log(result.solution, result.min_p_feasible_used);
     std::vector<Candidate> pool = ranked(result.solution.best);
-    std::vector<Candidate> chosen = options_.portfolio == Portfolio::spread
-                                        ? spread_list(pool, result.solution)
-                                        : diverse(pool, options_.count, options_.diversity);
+    std::vector<Candidate> chosen = options_.portfolio == Portfolio::alike
+                                        ? diverse(pool, options_.count, options_.diversity)
+                                        : spread_list(pool, result.min_p_feasible_used, result.solution);
     for (int extra = 0; extra < kMostExtraSearches && chosen.size() < options_.count; ++extra) {
       if (result.solution.termination == Termination::interrupted || !add_distant(chosen, result.solution)) break;
     }
@@ -342,9 +308,8 @@ class Proposer {
     }
     const double reachable = 1 - best.best.front().score;
     if (reachable < threshold) {
-      const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
-                                      [&](double value) { return value <= reachable && value < threshold; });
-      if (step == kRelaxed.end()) return search_unlikely(best, threshold, solution);
+      const auto step = relaxed_threshold(reachable, threshold);
+      if (!step) return search_unlikely(best, threshold, solution);
       threshold = *step;
     }
     options.start.clear();
@@ -381,14 +346,13 @@ class Proposer {
     for (const dataset::Context& context : options_.contexts) question.applications.push_back(context.name);
     const auto best = best_in_log(*options_.logged, question);
     if (!best) return false;
-    const LevelMatrix levels = levels_of({{.design = best->design}});
+    const LevelMatrix levels = levels_of({{.design = best->design}}, *problem_.space);
     const double score = problem_.model(levels).score[0];
     if (score > solution.best.front().score - kScoreTie * forecast_->unit()) return false;
     const double likely =
         forecast_->least_p_feasible(forecast_->predict(levels, {.objective = false, .constraints = false}))[0];
-    const auto* step = std::find_if(kRelaxed.begin(), kRelaxed.end(),
-                                    [&](double value) { return value <= likely && value < threshold; });
-    if (likely >= threshold || step == kRelaxed.end()) return false;
+    const auto step = relaxed_threshold(likely, threshold);
+    if (likely >= threshold || !step) return false;
     Solution again = search(with_p_feasible(*step), search_);
     again.evaluations += solution.evaluations;
     if (!found(again) || again.termination == Termination::interrupted) {
@@ -457,7 +421,7 @@ class Proposer {
     std::copy_if(pool.begin(), pool.end(), std::back_inserter(feasible),
                  [](const Candidate& candidate) { return candidate.violation <= 0; });
     const Eigen::VectorXd p_feasible = forecast_->least_p_feasible(
-        forecast_->predict(levels_of(feasible), {.objective = false, .constraints = false}));
+        forecast_->predict(levels_of(feasible, *problem_.space), {.objective = false, .constraints = false}));
     std::vector<std::size_t> order(feasible.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const double tie = kScoreTie * forecast_->unit();
@@ -494,10 +458,11 @@ class Proposer {
     if (best.empty()) return std::nullopt;
     std::vector<Candidate> logged;
     for (const space::Design& design : best) logged.push_back({.design = design});
-    return problem.model(levels_of(logged)).score.minCoeff();
+    return problem.model(levels_of(logged, *problem.space)).score.minCoeff();
   }
 
-  std::vector<Candidate> spread_list(const std::vector<Candidate>& pool, Solution& solution) {
+  /// `threshold`: that all of the pool reach.
+  std::vector<Candidate> spread_list(const std::vector<Candidate>& pool, double threshold, Solution& solution) {
     const SpreadQuestion question{
         .space = *problem_.space,
         .allowed = problem_used_.allowed,
@@ -508,12 +473,30 @@ class Proposer {
         .best_among = [&](const AllowedLevels& allowed,
                           std::uint64_t evaluations) { return best_among(allowed, evaluations, pool, solution); },
         .best_logged = [this](const AllowedLevels& allowed) { return best_logged_score(allowed); }};
+    std::vector<Asked> list = spread_out(pool, question);
+    if (options_.portfolio == Portfolio::hedged && solution.termination != Termination::interrupted) {
+      list = hedged(std::move(list), pool, threshold);
+    }
     std::vector<Candidate> chosen;
-    for (const Asked& asked : spread_out(pool, question)) {
+    for (const Asked& asked : list) {
       chosen.push_back(asked.candidate);
-      if (!asked.parameters.empty()) other_parameters_[asked.candidate.design.levels] = asked.parameters;
+      asked_[asked.candidate.design.levels] = asked;
     }
     return chosen;
+  }
+
+  /// Its first, by rank, stays first.
+  [[nodiscard]] std::vector<Asked> hedged(std::vector<Asked> list, const std::vector<Candidate>& pool,
+                                          double threshold) const {
+    std::vector<Candidate> chosen, candidates = pool;
+    for (const Asked& asked : list) chosen.push_back(asked.candidate);
+    const Candidate first = ranked(chosen).front();
+    const auto place = std::ranges::find_if(
+        list, [&](const Asked& asked) { return asked.candidate.design.levels == first.design.levels; });
+    std::rotate(list.begin(), place, std::next(place));
+    candidates.insert(candidates.end(), found_besides_.begin(), found_besides_.end());
+    const HedgeQuestion question{.model = model_, .options = options_, .forecast = *forecast_, .threshold = threshold};
+    return with_hedges(list, hedge_places(first, std::move(candidates), question), options_.count, options_.diversity);
   }
 
   /// Best first, what a search among designs of these levels finds; nothing where there is none, or it was interrupted.
@@ -534,7 +517,11 @@ class Proposer {
     solution.evaluations += found_there.evaluations;
     if (found_there.termination == Termination::interrupted) solution.termination = Termination::interrupted;
     if (solution.termination == Termination::interrupted || !found(found_there)) return {};
-    return ranked(found_there.best);
+    std::vector<Candidate> best = ranked(found_there.best);
+    if (options_.portfolio == Portfolio::hedged) {
+      found_besides_.insert(found_besides_.end(), best.begin(), best.end());
+    }
+    return best;
   }
 
   /// Adds the best designs that are far enough from all of `chosen`; false when there are none.
@@ -571,25 +558,15 @@ class Proposer {
   /// The parameters that a design was asked for by and has otherwise than the first.
   [[nodiscard]] std::vector<std::size_t> asked_otherwise(const space::Design& first,
                                                          const space::Design& design) const {
-    const auto asked = other_parameters_.find(design.levels);
-    if (asked == other_parameters_.end()) return {};
-    std::vector<std::size_t> otherwise = asked->second;
+    const auto asked = asked_.find(design.levels);
+    if (asked == asked_.end()) return {};
+    std::vector<std::size_t> otherwise = asked->second.parameters;
     std::erase_if(otherwise, [&](std::size_t p) { return design.levels[p] == first.levels[p]; });
     return otherwise;
   }
 
-  [[nodiscard]] LevelMatrix levels_of(const std::vector<Candidate>& candidates) const {
-    LevelMatrix levels(static_cast<Eigen::Index>(candidates.size()),
-                       static_cast<Eigen::Index>(problem_.space->parameters().size()));
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const auto& design = candidates[i].design.levels;
-      std::copy(design.begin(), design.end(), levels.data() + static_cast<Eigen::Index>(i) * levels.cols());
-    }
-    return levels;
-  }
-
   [[nodiscard]] std::vector<Proposal> describe(const std::vector<Candidate>& candidates) const {
-    const LevelMatrix levels = levels_of(candidates);
+    const LevelMatrix levels = levels_of(candidates, *problem_.space);
     const ForecastBatch batch = forecast_->predict(levels);
     const Eigen::VectorXd spread = forecast_->spread(batch), relative_spread = forecast_->relative_spread(batch);
     std::vector<Eigen::VectorXd> values, cautious;
@@ -621,6 +598,8 @@ class Proposer {
       }
       for (const Eigen::VectorXd& value : values) proposal.constraint_values.push_back(value[row]);
       proposal.other_parameters = asked_otherwise(candidates.front().design, proposal.design);
+      const auto asked = asked_.find(proposal.design.levels);
+      if (asked != asked_.end()) proposal.hedge = asked->second.hedge;
       for (const Eigen::VectorXd& value : cautious) proposal.cautious_constraint_values.push_back(value[row]);
       if (options_.logged != nullptr) {
         proposal.nearest_logged_distance = nearest_logged_distance(*options_.logged, proposal.design);
@@ -673,8 +652,8 @@ class Proposer {
   Problem problem_;                    ///< the question without the threshold of p_feasible
   Problem problem_used_;               ///< with it
   std::optional<Problem> known_ = {};  ///< as problem_, and logged designs are answers; none without a log
-  /// Chosen designs of spread_list(): the parameters that they were asked for by.
-  std::map<std::vector<std::uint16_t>, std::vector<std::size_t>> other_parameters_;
+  std::map<std::vector<std::uint16_t>, Asked> asked_;  ///< chosen designs of spread_list(), by their levels
+  std::vector<Candidate> found_besides_;               ///< of a hedged list: what its searches besides have kept
   std::optional<LoggedFront> logged_front_ = {};
   std::optional<Candidate> surest_;  ///< the log's best design, where it lowered the threshold
   bool exact_ = false;               ///< every allowed design is judged

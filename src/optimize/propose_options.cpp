@@ -16,6 +16,10 @@ namespace hindsight::optimize {
 namespace {
 
 constexpr EnumNames<Risk, 3> kRisks{{{Risk::safe, "safe"}, {Risk::balanced, "balanced"}, {Risk::bold, "bold"}}};
+constexpr EnumNames<Portfolio, 3> kPortfolios{
+    {{Portfolio::alike, "alike"}, {Portfolio::spread, "spread"}, {Portfolio::hedged, "hedged"}}};
+/// [chosen] One proposal in so many is chosen by a network alone: more where a list dares more.
+constexpr std::size_t kBalancedMemberEvery = 4, kBoldMemberEvery = 3;
 
 void require_valid_front(const surrogate::Model& model, const ProposeOptions& options) {
   if (options.front.empty()) return;
@@ -91,9 +95,13 @@ Risk parse_risk(const std::string& name) { return parse_enum("risk", name, kRisk
 
 std::string to_string(Risk risk) { return std::string(name_in(kRisks, risk)); }
 
+Portfolio parse_portfolio(const std::string& name) { return parse_enum("portfolio", name, kPortfolios); }
+
+std::string to_string(Portfolio portfolio) { return std::string(name_in(kPortfolios, portfolio)); }
+
 ProposeOptions options_of(Risk risk, bool by_flag) {
   ProposeOptions options;
-  options.portfolio = Portfolio::spread;
+  options.portfolio = kUsualPortfolio;
   switch (risk) {
     case Risk::safe:
       options.pessimism = 2;
@@ -102,11 +110,13 @@ ProposeOptions options_of(Risk risk, bool by_flag) {
       break;
     case Risk::balanced:
       options.min_p_feasible = by_flag ? 0.5 : 0.9;
+      options.member_every = kBalancedMemberEvery;
       break;
     case Risk::bold:
       options.pessimism = 0;
       options.min_p_feasible = by_flag ? 0.3 : 0.7;
       options.diversity = 3;
+      options.member_every = kBoldMemberEvery;
       break;
   }
   return options;
@@ -122,7 +132,13 @@ void take_risk(const AskedRisk& asked, const surrogate::Model& model, ProposeOpt
   options.trust_log = !asked.min_p_feasible && asked.risk != Risk::safe;
   options.pessimism = asked.pessimism.value_or(usual.pessimism);
   options.diversity = asked.diversity.value_or(usual.diversity);
-  options.portfolio = usual.portfolio;
+  options.portfolio = asked.portfolio.value_or(usual.portfolio);
+  options.member_every = asked.member_every.value_or(usual.member_every);
+  if (!asked.member_every || options.portfolio == Portfolio::hedged) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("--member-every {}: only hedged lists have proposals that one network chooses, and this one "
+                          "is {}. Add --portfolio hedged?",
+                          *asked.member_every, to_string(options.portfolio)));
 }
 
 }  // namespace hindsight::optimize

@@ -485,6 +485,7 @@ std::string proposals_json(const Proposals& proposals) {
             {"seed", options.search.seed},
             {"pessimism", options.pessimism},
             {"min_p_feasible", options.min_p_feasible},
+            {"portfolio", options.front.empty() ? Json(optimize::to_string(options.portfolio)) : Json(nullptr)},
             {"min_p_feasible_used", proposals.result.min_p_feasible_used},
             {"relaxed_by_log", proposals.result.relaxed_by_log},
             {"feasibility_learned", proposals.model.parts().feasibility_learned},

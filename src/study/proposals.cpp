@@ -286,7 +286,9 @@ optimize::AskedRisk asked_risk(const ProposalRequest& request) {
   return {.risk = request.risk,
           .min_p_feasible = request.min_p_feasible,
           .pessimism = request.pessimism,
-          .diversity = request.diversity};
+          .diversity = request.diversity,
+          .portfolio = request.portfolio,
+          .member_every = request.member_every};
 }
 
 /// Null where the evaluator, which may be null, does not know areas.
@@ -325,6 +327,18 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string text_of(const optimize::Hedge& hedge) {
+  switch (hedge.judgement) {
+    case optimize::Hedge::Judgement::member:
+      return fmt::format("best of network {}", hedge.member + 1);
+    case optimize::Hedge::Judgement::surer:
+      return fmt::format("p_feasible {:.4g}", hedge.p_feasible);
+    case optimize::Hedge::Judgement::optimistic:
+      break;
+  }
+  return "optimistic";
+}
 
 }  // namespace
 
@@ -416,6 +430,7 @@ bool all_worse_than_log(const Proposals& proposals) {
 std::string why(const Proposals& proposals, std::size_t index) {
   const optimize::Proposal& proposal = proposals.result.proposals[index];
   if (index == 0) return proposals.result.relaxed_by_log && proposal.from_log ? "the log's best" : "best";
+  if (proposal.hedge) return text_of(*proposal.hedge);
   if (proposal.other_parameters.empty()) return "next best";
   std::vector<std::string> names;
   for (const std::size_t p : proposal.other_parameters) {

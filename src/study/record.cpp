@@ -28,6 +28,7 @@ std::string settings_json(const ProposalRequest& request, const optimize::Propos
                                   {"seed", options.search.seed},
                                   {"pessimism", options.pessimism},
                                   {"min_feasible", options.min_p_feasible},
+                                  {"portfolio", optimize::to_string(options.portfolio)},
                                   {"new", options.only_new},
                                   {"aggregate", optimize::to_string(options.aggregate)}};
   if (!request.space.empty()) {

@@ -266,6 +266,8 @@ TEST_F(Front, RefusesWhatItCannotDo) {
   expect_one_line_error(propose({"--pareto", "latency,latency_s"}), 2, "named twice");
   expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--search", "firefly"}), 2, "minimises one number");
   expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--diversity", "3"}), 2, "--diversity");
+  expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--portfolio", "hedged"}), 2, "--portfolio");
+  expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--member-every", "3"}), 2, "--member-every");
   expect_one_line_error(propose({"--pareto", "latency,area_mm2", "--max", "area_mm2=0.01"}), 3, "area_mm2");
   EXPECT_EQ(propose({"--pareto", "latency,area_mm2"}).exit_code, 0) << "facts need no label";
   expect_one_line_error(propose({"--pareto", "latency,edp"}), 2, "Name energy_j,latency_s?");

@@ -603,6 +603,13 @@ TEST_F(Learn, EveryProposalSaysWhyItIsThere) {
   const Json own = Json::parse(propose({"--workload", "m6", "--risk", "safe", "--pessimism", "0.5", "--json"}).out);
   EXPECT_EQ(own.at("pessimism"), 0.5) << "what is named counts";
   expect_one_line_error(propose({"--workload", "m6", "--risk", "brave"}), 2, "bold");
+  const Json hedged = Json::parse(propose({"--workload", "m6", "--portfolio", "hedged", "--json"}).out);
+  EXPECT_EQ(hedged.at("portfolio"), "hedged");
+  const Json spread = Json::parse(propose({"--workload", "m6", "--portfolio", "spread", "--json"}).out);
+  EXPECT_EQ(hedged.at("proposals").at(0).at("design"), spread.at("proposals").at(0).at("design"));
+  expect_one_line_error(propose({"--workload", "m6", "--portfolio", "hedge"}), 2, "hedged");
+  expect_one_line_error(propose({"--workload", "m6", "--portfolio", "spread", "--member-every", "3"}), 2,
+                        "--portfolio hedged");
 }
 
 }  // namespace

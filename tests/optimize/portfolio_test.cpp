@@ -269,5 +269,38 @@ TEST(SpreadOut, OneSwitchIsAParameterLikeOthers) {
   EXPECT_EQ(list[3].parameters, (std::vector<std::size_t>{1}));
 }
 
+std::vector<Asked> asked(const std::vector<Levels>& designs) {
+  std::vector<Asked> list;
+  for (const Levels& levels : designs) list.push_back({.candidate = {.design = {levels}}});
+  return list;
+}
+std::vector<Levels> levels_in(const std::vector<Asked>& list) {
+  std::vector<Levels> all;
+  for (const Asked& one : list) all.push_back(one.candidate.design.levels);
+  return all;
+}
+
+TEST(WithHedges, JudgesTakeTurnsForTheLastPlaces) {
+  const std::vector<Asked> spread = asked({{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}});
+  const HedgePlaces members{.count = 2, .judges = {asked({{0, 5}, {0, 6}}), asked({{1, 1}, {7, 7}})}};
+  const HedgePlaces nobody{.count = 1, .judges = {{}}};
+  // Two are kept; each judge has one, the second its next as its best is there; the third place stays as it was.
+  EXPECT_EQ(levels_in(with_hedges(spread, {members, nobody}, 5, 1)),
+            (std::vector<Levels>{{0, 0}, {1, 1}, {0, 5}, {7, 7}, {2, 2}}));
+  // {0, 5} and {0, 6} are too close to the first.
+  EXPECT_EQ(levels_in(with_hedges(spread, {members, nobody}, 5, 2)),
+            (std::vector<Levels>{{0, 0}, {1, 1}, {7, 7}, {2, 2}, {3, 3}}));
+}
+
+TEST(WithHedges, ChangeNothingWhereThereAreNoneAndNeverTheFirst) {
+  const std::vector<Asked> spread = asked({{0, 0}, {1, 1}, {2, 2}});
+  EXPECT_EQ(levels_in(with_hedges(spread, {}, 3, 1)), levels_in(spread));
+  EXPECT_EQ(levels_in(with_hedges(spread, {{}, {.count = 2}}, 3, 1)), levels_in(spread));
+  const HedgePlaces many{.count = 9, .judges = {asked({{5, 5}, {6, 6}, {7, 7}, {8, 8}})}};
+  EXPECT_EQ(levels_in(with_hedges(spread, {many}, 3, 1)), (std::vector<Levels>{{0, 0}, {5, 5}, {6, 6}}));
+  EXPECT_EQ(levels_in(with_hedges(asked({{0, 0}}), {many}, 1, 1)), (std::vector<Levels>{{0, 0}}));
+  EXPECT_EQ(with_hedges(asked({{0, 0}}), {many}, 3, 1).size(), 3U) << "a short list has room for more";
+}
+
 }  // namespace
 }  // namespace hindsight::optimize

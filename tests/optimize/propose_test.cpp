@@ -226,7 +226,10 @@ TEST(Propose, RisksAreSettingsFromSafeToBold) {
     EXPECT_GT(balanced.min_p_feasible, bold.min_p_feasible);
     EXPECT_EQ(balanced.min_p_feasible, default_min_p_feasible(*model));
     EXPECT_EQ(safe.portfolio, Portfolio::alike);
-    EXPECT_EQ(balanced.portfolio, Portfolio::spread);
+    EXPECT_EQ(balanced.portfolio, kUsualPortfolio);
+    EXPECT_EQ(bold.portfolio, kUsualPortfolio);
+    EXPECT_EQ(safe.member_every, 0U) << "no network by itself";
+    EXPECT_GT(balanced.member_every, bold.member_every) << "more places for single networks";
   }
   EXPECT_EQ(parse_risk("bold"), Risk::bold);
   EXPECT_THROW(static_cast<void>(parse_risk("brave")), Error);
@@ -242,7 +245,7 @@ TEST(Propose, ALogIsTrustedUnlessAThresholdOrSafetyIsAskedFor) {
   const ProposeOptions usual = taken({});
   EXPECT_TRUE(usual.trust_log);
   EXPECT_EQ(usual.min_p_feasible, default_min_p_feasible(model));
-  EXPECT_EQ(usual.portfolio, Portfolio::spread);
+  EXPECT_EQ(usual.portfolio, kUsualPortfolio);
   EXPECT_TRUE(taken({.risk = Risk::bold}).trust_log);
   EXPECT_FALSE(taken({.risk = Risk::safe}).trust_log);
   const ProposeOptions own = taken({.risk = Risk::bold, .min_p_feasible = 0.6, .pessimism = 3, .diversity = 1});
@@ -250,6 +253,22 @@ TEST(Propose, ALogIsTrustedUnlessAThresholdOrSafetyIsAskedFor) {
   EXPECT_EQ(own.min_p_feasible, 0.6);
   EXPECT_EQ(own.pessimism, 3);
   EXPECT_EQ(own.diversity, 1U);
+}
+
+TEST(Propose, APortfolioThatIsNamedCountsAndNetworksChooseForHedgedListsAlone) {
+  const surrogate::Model model = bowl_model();
+  ProposeOptions options;
+  take_risk({.portfolio = Portfolio::hedged, .member_every = 2}, model, options);
+  EXPECT_EQ(options.portfolio, Portfolio::hedged);
+  EXPECT_EQ(options.member_every, 2U);
+  take_risk({.risk = Risk::safe, .portfolio = Portfolio::hedged}, model, options);
+  EXPECT_EQ(options.portfolio, Portfolio::hedged);
+  EXPECT_EQ(options.member_every, 0U) << "safe has no network choose by itself";
+  EXPECT_THROW(take_risk({.portfolio = Portfolio::spread, .member_every = 2}, model, options), Error);
+  for (const Portfolio portfolio : {Portfolio::alike, Portfolio::spread, Portfolio::hedged}) {
+    EXPECT_EQ(parse_portfolio(to_string(portfolio)), portfolio);
+  }
+  EXPECT_THROW(static_cast<void>(parse_portfolio("mixed")), Error);
 }
 
 TEST(Propose, LiftsPredictionsThatArePossiblyTooGoodToTheirBound) {

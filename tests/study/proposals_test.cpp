@@ -272,5 +272,16 @@ TEST(Applications, UnseenOnesAreDescribedByTheColumnsOfTheLog) {
   EXPECT_THROW(static_cast<void>(applications(flat_model(), {}, {"size=4"})), Error) << "no table has named them";
 }
 
+TEST(Why, SaysWhatChoseADesignInPlaceOfTheScore) {
+  using Judgement = optimize::Hedge::Judgement;
+  Proposals proposals = predicting({1.5, 1.6, 1.7, 1.8, 1.9}, 0.1);
+  proposals.result.proposals[1].hedge = {.judgement = Judgement::member, .member = 1, .p_feasible = 0};
+  proposals.result.proposals[2].hedge = {.judgement = Judgement::surer, .member = 0, .p_feasible = 1 - 0.1 * (1 - 0.9)};
+  proposals.result.proposals[3].hedge = {.judgement = Judgement::optimistic, .member = 0, .p_feasible = 0};
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < 5; ++i) reasons.push_back(why(proposals, i));
+  EXPECT_THAT(reasons, ElementsAre("best", "best of network 2", "p_feasible 0.99", "optimistic", "next best"));
+}
+
 }  // namespace
 }  // namespace hindsight::study

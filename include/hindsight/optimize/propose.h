@@ -27,8 +27,25 @@ using hindsight::to_string;
 /// about that parameter does not spoil them all. Of a space with switches (two or more parameters of three names or
 /// two numbers at most) two of three others, and all that are chosen after the sixteenth, are such a design or, in
 /// turn, the best, the next best, ... of every setting of the switches: a log may mislead about them together. The
-/// result is sorted by score, so that ten proposals are not the first ten of twenty.
-enum class Portfolio { alike, spread };
+/// result is sorted by score, so that ten proposals are not the first ten of twenty. hedged: as spread, but the last
+/// places go to designs that other judgements than the score choose (Hedge), as far as there are such; the first stays.
+enum class Portfolio { alike, spread, hedged };
+[[nodiscard]] Portfolio parse_portfolio(const std::string& name);
+[[nodiscard]] std::string to_string(Portfolio portfolio);
+/// [chosen] What a list that dares anything is, where a user names none.
+inline constexpr Portfolio kUsualPortfolio = Portfolio::spread;
+
+/// The judgement that a design of a hedged list was chosen by. All of them choose among designs that the searches kept,
+/// which meet all limits and the threshold of p_feasible, and whose score is less than 0.5 worse than the first's.
+struct Hedge {
+  /// member: the score that one network of the model gives by itself, where it prefers the design to the first one and
+  /// its own p_feasible reaches the threshold; surer: the score, among designs a tenth as likely to be infeasible as
+  /// may be, where the first is none; optimistic: the mean less a spread, where that prefers the design to the first.
+  enum class Judgement { member, surer, optimistic };
+  Judgement judgement = Judgement::member;
+  std::size_t member = 0;  ///< position of the network in the model
+  double p_feasible = 0;   ///< of `surer`: what was to be reached
+};
 /// Values of a quantity, in its unit, that no design is below (n); an empty function: no bound is known.
 using LowerBound = std::function<Eigen::VectorXd(const LevelMatrix&)>;
 
@@ -67,6 +84,8 @@ struct ProposeOptions {
   std::vector<FrontMetric> front;
   std::size_t count = 10;
   Portfolio portfolio = Portfolio::alike;  ///< but of a front
+  /// Hedged: one in so many proposals is chosen by a network alone, by each in turn; 0: none. Of one network: none.
+  std::size_t member_every = 0;
   /// Smallest Hamming distance between proposals; those of a front differ in their metrics instead.
   std::size_t diversity = 2;
   /// Start points and distance to the nearest logged design. Of a front also what counts beside predictions, see
@@ -110,9 +129,10 @@ struct Proposal {
   std::vector<FrontValue> front;                       ///< in the order of ProposeOptions::front
   std::optional<std::size_t> nearest_logged_distance;  ///< Hamming
   bool extrapolated = false;
-  /// Parameters that the proposal was asked to have otherwise than the first one has them (Portfolio::spread).
+  /// Parameters that the proposal was asked to have otherwise than the first one has them (spread, hedged).
   std::vector<std::size_t> other_parameters = {};
-  bool lifted = false;  ///< some application's prediction was below its lower bound
+  std::optional<Hedge> hedge = {};  ///< what chose it in place of the score (Portfolio::hedged)
+  bool lifted = false;              ///< some application's prediction was below its lower bound
   /// Of a front: a logged design that stands there with what the log has of it. Of a list with relaxed_by_log: the
   /// log's best design, which stands first.
   bool from_log = false;
@@ -147,14 +167,14 @@ struct ProposeResult {
 /// from the flag, 0.5. [chosen] both by the shares of proposals that could not be built (docs/learning.md)
 [[nodiscard]] double default_min_p_feasible(const surrogate::Model& model);
 /// How much a list of proposals dares. safe: two spreads of pessimism, p_feasible of 0.95 (0.7 where it was learned
-/// from the flag), the best designs alone; balanced: one spread, the smallest p_feasible above, spread over parameters;
-/// bold: no pessimism, p_feasible of 0.7 (0.3), spread, three parameters apart. [chosen] by the table of
-/// docs/optimize.md.
+/// from the flag), the best designs alone; balanced: one spread, the smallest p_feasible above, kUsualPortfolio, where
+/// that is hedged one network alone for every fourth; bold: no pessimism, p_feasible of 0.7 (0.3), the same portfolio,
+/// three parameters apart, a network for every third. [chosen] by the table of docs/optimize.md.
 enum class Risk { safe, balanced, bold };
 [[nodiscard]] Risk parse_risk(const std::string& name);
 [[nodiscard]] std::string to_string(Risk risk);
-/// What `hindsight propose` asks with: pessimism, min_p_feasible, portfolio and diversity of a risk; the rest is that
-/// of ProposeOptions. `by_flag`: feasibility was learned from the flag, as networks of kind `experts` do.
+/// What `hindsight propose` asks with: pessimism, min_p_feasible, portfolio, member_every and diversity of a risk; the
+/// rest is that of ProposeOptions. `by_flag`: feasibility was learned from the flag, as networks of kind `experts` do.
 [[nodiscard]] ProposeOptions options_of(Risk risk, bool by_flag);
 [[nodiscard]] ProposeOptions options_of(Risk risk, const surrogate::Model& model);
 /// How much a user lets a list dare: a risk, and numbers in the place of its own.
@@ -162,9 +182,12 @@ struct AskedRisk {
   Risk risk = Risk::balanced;
   std::optional<double> min_p_feasible = {}, pessimism = {};
   std::optional<std::size_t> diversity = {};
+  std::optional<Portfolio> portfolio = {};
+  std::optional<std::size_t> member_every = {};
 };
 /// Fills in what the risk and the numbers say, as `propose` and whoever measures it do. A log is trusted beyond the
-/// threshold (trust_log) unless the threshold was asked for, or safety.
+/// threshold (trust_log) unless the threshold was asked for, or safety. Error{usage} for member_every of a list that is
+/// not hedged.
 void take_risk(const AskedRisk& asked, const surrogate::Model& model, ProposeOptions& options);
 /// Ranking: score, designs within 0.01 % of each other by p_feasible. Fewer than `count` proposals when no more designs
 /// are that far apart.
@@ -179,8 +202,8 @@ void take_risk(const AskedRisk& asked, const surrogate::Model& model, ProposeOpt
 /// searched again with a correction from the designs around what was found.
 ///
 /// With SearchKind::exact the designs that are kept are the best ones there are (Solution::proof), and with them the
-/// first proposal; a search by chance runs first. What differs from the best designs by choice (diversity,
-/// Portfolio::spread) comes from those kept and from searches by chance.
+/// first proposal; a search by chance runs first. What differs from the best designs by choice (diversity, spread and
+/// hedged lists) comes from those kept and from searches by chance.
 ///
 /// Never calls a simulator. Error{usage} for `only_new` without a log, for an aggregate that a linear objective or
 /// label does not have, and for a front that the model has no such metrics for. Error{no_feasible} when no design meets

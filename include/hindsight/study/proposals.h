@@ -39,6 +39,8 @@ struct ProposalRequest {
   // Nothing: as the risk has it (optimize::options_of)
   std::optional<double> min_p_feasible = {}, pessimism = {};
   std::optional<std::size_t> diversity = {};
+  std::optional<optimize::Portfolio> portfolio = {};
+  std::optional<std::size_t> member_every = {};
   /// Whether predictions are lifted to what arithmetic and DRAM traffic allow, where that is known. False for studies
   /// of what the bounds change.
   bool bounds = true;
@@ -117,7 +119,8 @@ using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 [[nodiscard]] bool all_worse_than_log(const Proposals& proposals);
 
 /// Why proposal `index` is in the list: "best", "the log's best" (first where the log lowered the threshold), "next
-/// best", or "another pes_x": the best one whose value of that parameter differs from the first one's.
+/// best", "another pes_x": the best one whose value of that parameter differs from the first one's, or of hedged lists
+/// (optimize::Hedge) "best of network 2", "p_feasible 0.99", "optimistic".
 [[nodiscard]] std::string why(const Proposals& proposals, std::size_t index);
 
 /// The derived quantities that no limit names, which have values of their own among the constraints.
