@@ -41,7 +41,7 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
   throw Error(
       ErrorKind::incompatible,
       fmt::format("the model learnt from evaluations of '{}', but '{}' is asked for (--technology). Choose that "
-                  "technology, or train on a log of this one",
+                  "technology, train on a log of this one, or ask `hindsight optimum`, which needs no model",
                   printable(found->second), asked));
 }
 
