@@ -46,7 +46,7 @@ struct BenchW50Options {
   std::int64_t first_seed = 1;
   std::vector<std::size_t> top = {1, 16, 128};
   std::vector<std::string> methods;  ///< none: kUsualContenders
-  std::string risk = "balanced";
+  std::string risk = "balanced", portfolio;
   std::optional<double> min_feasible, pessimism;
   std::optional<std::int64_t> diversity;
   std::string recipe;
@@ -134,6 +134,7 @@ check::W50Options make_options(const BenchW50Options& options) {
   result.risk = {.risk = optimize::parse_risk(options.risk),
                  .min_p_feasible = options.min_feasible,
                  .pessimism = options.pessimism};
+  if (!options.portfolio.empty()) result.risk.portfolio = optimize::parse_portfolio(options.portfolio);
   if (options.diversity) result.risk.diversity = static_cast<std::size_t>(*options.diversity);
   const auto number = parse_double(options.train);
   if (!number || *number <= 0) {
@@ -342,6 +343,7 @@ void add_bench_w50(CLI::App& group, Session& session) {
   verb->add_option("--method,--methods", options->methods, "Methods, recipes, default, forest, best_in_log")
       ->delimiter(',');
   verb->add_option("--risk", options->risk, "safe, balanced or bold: sets the next three [balanced]");
+  verb->add_option("--portfolio", options->portfolio, "alike, spread or hedged [spread; safe: alike]");
   verb->add_option("--diversity", options->diversity, "Parameters in which proposals differ [2]")
       ->check(between(0, kMostW50Proposals));
   verb->add_option("--pessimism", options->pessimism, "Spreads against a design: added, off p [1]");

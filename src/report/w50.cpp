@@ -223,6 +223,7 @@ std::string w50_json(const std::vector<W50Run>& runs, const check::W50Options& o
             {"risk", optimize::to_string(options.risk.risk)},
             {"pessimism", options.risk.pessimism.value_or(usual.pessimism)},
             {"diversity", options.risk.diversity.value_or(usual.diversity)},
+            {"portfolio", optimize::to_string(options.risk.portfolio.value_or(usual.portfolio))},
             {"evaluations", options.evaluations}};
   json["runs"] = Json::array();
   for (const W50Run& run : runs) {
