@@ -115,10 +115,14 @@ constexpr QuantisationFacts kBlockQuantisation{
     .start_share = 0.6, .rows_per_sm = 4, .row_cycles = 500, .element_cycles = 0.4, .product_work = 1.27};
 
 // Where an L40S splits k [measured: split or not, rows of l40s_bf16, 2026-11-27, docs/gpu.md]. Between 9 x 32 x 7168
-// (31 us, unsplit) and 10 x 32 x 7168 (5 us) lie 2^21 multiply-adds, at every n and k alike. Strips are split from k =
-// 10240 on; below, up to 16 x 1024, 32 x 2049, 64 x 1281 and 96 x 1536. With a k of 1536 and less 8,192 outputs are
-// split and 10,240 are not; above 2^17 tiles are so few for so large an output that they are again.
+// (31 us, unsplit) and 10 x 32 x 7168 (5 us) lie 2^21 multiply-adds, at every n and k alike, from n = 32 on; with a k
+// of 12288 they are split (2 x 64 takes 5.7 us), and no other board was seen to do it. Strips are split from k = 10240
+// on; below, up to 16 x 1024, 32 x 2049, 64 x 1281 and 96 x 1536. With a k of 1536 and less 8,192 outputs are split and
+// 10,240 are not; above 2^17 tiles are so few for so large an output that they are again.
 constexpr double kAdaLeastMacsToSplit = 2097152;
+constexpr double kAdaLeastMacsLength = 32;
+constexpr int kAdaMeasuredCapability = 89;  // [spec: cuda-guide] of the board with these rows, times ten
+constexpr double kAdaMeasuredSms = 142;     // [spec: nvidia-l40s]
 constexpr std::array<SplitRule::Strip, 4> kAdaStrips{{{16, 1536}, {32, 2304}, {64, 1536}, {96, 2048}}};
 constexpr double kAdaStripK = 10240;
 constexpr double kAdaShortK = 2048;
@@ -207,6 +211,8 @@ constexpr FamilyFacts kAmpereMultistage = multistage(kAmpereEffort, {.filled_bel
                                                                      .always_from_k = kAmpereSplitFromK,
                                                                      .always_below_k = kAmpereSplitBelowK});
 constexpr FamilyFacts kAdaMultistage = multistage(kAdaEffort, {.least_macs = kAdaLeastMacsToSplit,
+                                                               .least_macs_below_k = kAdaStripK,
+                                                               .least_macs_length = kAdaLeastMacsLength,
                                                                .strips = kAdaStrips,
                                                                .strips_below_k = kAdaStripK,
                                                                .short_below_k = kAdaShortK,
@@ -363,6 +369,9 @@ KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products
   }
   const double elements =
       dtype_class == DTypeClass::tensor_core && is_8bit(dtype) ? k8BitStepsPer16Bit : 1;  // of a step, over 16 bits
+  SplitRule split_rule = facts->split_rule;
+  const bool measured = spec.compute_capability == kAdaMeasuredCapability && spec.sms == kAdaMeasuredSms;
+  if (!measured) split_rule.least_macs = 0;
   return {.kernels = std::move(kernels),
           .outputs_per_sm = outputs_per_sm,
           .shared_panel = facts->shared_panel,
@@ -373,7 +382,7 @@ KernelFamily kernel_family(const GpuSpec& spec, DTypeClass dtype_class, Products
           .stepwise_penalty = facts->stepwise_penalty,
           .overlap = facts->overlap,
           .split_k = facts->split_k,
-          .split_rule = facts->split_rule,
+          .split_rule = split_rule,
           .epilogue_overlaps = facts->epilogue_overlaps};
 }
 

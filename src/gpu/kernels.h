@@ -31,7 +31,9 @@ struct SplitRule {
   struct Strip {
     double width = 0, length = 0;
   };
-  double least_macs = 0;          ///< fewer multiply-adds than that are not split
+  double least_macs = 0;          ///< single products of fewer multiply-adds are not split ...
+  double least_macs_below_k = 0;  ///< ... below this k ...
+  double least_macs_length = 0;   ///< ... where the longer of m and n is at least that
   std::array<Strip, 4> strips{};  ///< nor strips, by ascending width (the first that is wide enough counts) ...
   double strips_below_k = 0;      ///< ... below this k
   double short_below_k = 0;       ///< nor below this k products with ...
@@ -52,7 +54,9 @@ struct SplitRule {
   [[nodiscard]] KSplit of(double m, double n, double k, double batch, double sms) const {
     constexpr double kTile = 128;
     const double width = std::min(m, n), length = std::max(m, n), outputs = batch * m * n;
-    if (outputs * k < least_macs || whole_strip(width, length, k)) return KSplit::never;
+    const bool few_macs =
+        outputs * k < least_macs && batch == 1 && k < least_macs_below_k && length >= least_macs_length;
+    if (few_macs || whole_strip(width, length, k)) return KSplit::never;
     if (k < short_below_k && outputs >= short_outputs && outputs < short_end_outputs) return KSplit::never;
     if (k < filled_below_k && batch * rounds(m, kTile) * rounds(n, kTile) >= sms) return KSplit::never;
     const bool in_strip = width <= always.width && length >= always.length && length <= always_longest && batch == 1;
@@ -107,5 +111,9 @@ enum class Products : unsigned char { any, batched_rows };
 /// Numbers of parts that k may be split into, ascending from 1.
 inline constexpr std::size_t kSplitCount = 10;
 inline constexpr std::array<double, kSplitCount> kSplits{1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0};
+/// A part of a longer k than any row had (65,536, in at most 32 parts) may stay as long as its parts were, or be a
+/// power of two of that: so many parts, more than 32, ascending in number.
+inline constexpr double kLongestPart = 2048;    // [chosen] 65,536 / 32: the chain of its steps grows no further
+inline constexpr std::size_t kLongSplits = 16;  // [spec: cublas] 2^31 elements of k at most
 
 }  // namespace hindsight::gpu

@@ -90,7 +90,9 @@ struct Predictor::Shape {
   double launch_s = 0, floor_s = 0;
   KSplit k_split = KSplit::where_it_pays;
   std::size_t split_count = 0;
-  std::array<double, kSplitCount> k_padded;  ///< of a part, by split; the first `split_count` are set
+  std::size_t usual_count = 0;                             ///< of these, numbers of parts of kSplits
+  std::array<double, kSplitCount + kLongSplits> splits;    ///< numbers of parts, ascending; `split_count` are set
+  std::array<double, kSplitCount + kLongSplits> k_padded;  ///< of a part, by split, likewise
 };
 
 /// A lower bound of one kernel's time, however k is split: no SM ever waits, no k is padded; with what it is made of.
@@ -232,12 +234,27 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm, RunMode mode) const {
   shape.floor_s = floor_s_ + (linear_layer ? single_launch_s_ : 0.0);
   shape.k_split =
       shape.family->split_k ? shape.family->split_rule.of(shape.m, shape.n, shape.k, shape.batch, sms_) : KSplit::never;
+  set_splits(shape);
+  return shape;
+}
+
+/// How many parts k may be split into. Beyond 32 parts of kLongestPart each, which is more than any row had, parts of
+/// that length and of its powers of two come on top: each goes on where 32 parts of its length end, so that a longer k
+/// is never faster.
+void Predictor::set_splits(Shape& shape) {
   do {
-    const double splits = kSplits[shape.split_count];
+    const double splits = shape.splits[shape.split_count] = kSplits[shape.split_count];
     shape.k_padded[shape.split_count++] = rounds(shape.k, splits * shape.family->k_step) * shape.family->k_step;
   } while (shape.k_split != KSplit::never && shape.split_count < kSplitCount &&
            shape.k >= kLeastKPerPart * kSplits[shape.split_count]);
-  return shape;
+  shape.usual_count = shape.split_count;
+  if (shape.k_split == KSplit::never || shape.k <= kLongestPart * kSplits.back()) return;
+  double part = kLongestPart;
+  while (rounds(shape.k, 2.0 * part) > kSplits.back()) part *= 2.0;
+  for (; part >= kLongestPart; part *= 0.5) {
+    shape.splits[shape.split_count] = rounds(shape.k, part);
+    shape.k_padded[shape.split_count++] = part;
+  }
 }
 
 /// The kernel for a matrix times a vector: it streams the matrix.
@@ -304,10 +321,12 @@ void Predictor::for_each_split(const Shape& shape, const Kernel& kernel, const L
   const double dram_power = overlap_power(family.overlap, shape.dram.time_s);
   const bool always = shape.k_split == KSplit::always && shape.split_count > 1;
   for (std::size_t j = always ? 1 : 0; j < shape.split_count; ++j) {
-    const double splits = kSplits[j], k_padded = shape.k_padded[j], ctas = bound.tiles * splits;
+    const double splits = shape.splits[j], k_padded = shape.k_padded[j], ctas = bound.tiles * splits;
     double reduction = 0;
     if (splits > 1.0) {
-      const bool fills_grid = !always && ctas > kWavesOfSplitGrid * sms_;
+      const bool is_long = j >= shape.usual_count;  // and runs at once, or not at all
+      if (is_long && ctas > kernel.ctas_per_sm * sms_) break;
+      const bool fills_grid = !always && !is_long && ctas > kWavesOfSplitGrid * sms_;
       if (fills_grid && (splits > kMostPartsOfFullGrid || shape.k < kLeastKPerPartOfFullGrid * splits)) break;
       reduction = reduction_s(splits, shape.outputs, reduction_start_s_, l2_s_per_byte_);
       if (reduction + bound.total_s >= best_s) break;  // more parts only add to it
@@ -472,6 +491,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
                                  const Correction& correction) const {
   const Run run = this->run(gemm, shape, candidate, mode, correction);
   GemmPrediction result;
+  result.aligned = is_aligned(gemm);
   result.analytical_s =
       correction.factor == 1.0 ? run.latency_s : this->run(gemm, shape, candidate, mode, {}).latency_s;
   result.correction = correction;

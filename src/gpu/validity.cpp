@@ -32,6 +32,16 @@ ValidatedRange::Span<std::int64_t> read_sizes(const ConfigNode& node) {
   return {low, ends[1].as_int(low, kLargestDimension)};
 }
 
+/// Files from before say nothing: rows of 16 bytes for the tensor cores, whose shipped rows were all so.
+std::int64_t read_aligned_bytes(const ConfigNode& node, const ValidatedRange& range) {
+  if (const auto bytes = node.find("aligned_bytes")) {
+    const std::int64_t value = bytes->as_int(1, kAlignedBytes);
+    if ((value & (value - 1)) != 0) bytes->fail("no power of two");
+    return value;
+  }
+  return range.dtypes[index(DType::fp32)] ? 1 : kAlignedBytes;
+}
+
 /// What `parse` makes of the text of `node`; its error then says where the text stands.
 template <typename Parse>
 auto named(const ConfigNode& node, const Parse& parse) {
@@ -40,6 +50,12 @@ auto named(const ConfigNode& node, const Parse& parse) {
   } catch (const Error& error) {
     node.fail(error.what());
   }
+}
+
+/// Whether `size` elements are a multiple of so many bytes.
+bool fills(std::int64_t size, DType dtype, std::int64_t bytes) {
+  const auto half_bytes = static_cast<std::int64_t>(2 * input_bytes(dtype));  // of one element: fp4 has half a byte
+  return size * half_bytes % (2 * bytes) == 0;
 }
 
 /// "quantised: [...], " where some rows were; files without it had none.
@@ -58,6 +74,27 @@ std::string quantised_yaml(const ValidatedRange& range) {
 
 Gemm with_weights_second(const Gemm& gemm) { return gemm.weights == Operand::b ? gemm : transposed(gemm); }
 
+std::int64_t aligned_bytes(const Gemm& gemm) {
+  const Gemm row = with_weights_second(gemm);
+  std::int64_t bytes = kAlignedBytes;
+  while (bytes > 1 && (!fills(row.n, row.dtype, bytes) || !fills(row.k, row.dtype, bytes))) bytes /= 2;
+  return bytes;
+}
+
+bool is_aligned(const Gemm& gemm) { return !uses_tensor_cores(gemm.dtype) || aligned_bytes(gemm) == kAlignedBytes; }
+
+std::string misalignment(const Gemm& gemm) {
+  if (is_aligned(gemm)) return "";
+  const bool swapped = gemm.weights == Operand::a;  // which of m and n is the weights' own
+  const std::int64_t own = swapped ? gemm.m : gemm.n;
+  std::vector<std::string> sizes;
+  if (!fills(own, gemm.dtype, kAlignedBytes)) sizes.push_back(fmt::format("{} = {}", swapped ? "m" : "n", own));
+  if (!fills(gemm.k, gemm.dtype, kAlignedBytes)) sizes.push_back(fmt::format("k = {}", gemm.k));
+  const double elements = static_cast<double>(kAlignedBytes) / input_bytes(gemm.dtype);
+  return fmt::format("{} {} of {:.0f} ({} bytes)", join(sizes, " and "),
+                     sizes.size() > 1 ? "are no multiples" : "is no multiple", elements, kAlignedBytes);
+}
+
 void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
   const Gemm row = with_weights_second(gemm);
   widen(range.latency_s, latency_s);
@@ -65,6 +102,7 @@ void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
   widen(range.n, row.n);
   widen(range.k, row.k);
   widen(range.batch, row.batch);
+  range.aligned_bytes = std::min(range.aligned_bytes, aligned_bytes(row));
   range.dtypes[index(row.dtype)] = true;
   range.layouts[index(row.layout)] = true;
   range.quantisations[index(row.quantisation)] = true;
@@ -76,7 +114,8 @@ bool was_measured(const ValidatedRange& range, const Gemm& gemm, RunMode mode) {
   if (row.quantisation == Quantisation::block && std::min(row.n, row.k) < kBlock) return false;
   return range.dtypes[index(row.dtype)] && range.layouts[index(row.layout)] &&
          range.quantisations[index(row.quantisation)] && range.mode == mode && range.m.contains(row.m) &&
-         range.n.contains(row.n) && range.k.contains(row.k) && range.batch.contains(row.batch);
+         range.n.contains(row.n) && range.k.contains(row.k) && range.batch.contains(row.batch) &&
+         aligned_bytes(row) >= range.aligned_bytes;
 }
 
 bool covers(const ValidatedRange& range, const Gemm& gemm, RunMode mode, double latency_s) {
@@ -98,10 +137,11 @@ std::string to_yaml(const ValidatedRange& range) {
     return fmt::format("{}: [{}, {}],", name, span.low, span.high);
   };
   return fmt::format(
-      "{{dtypes: [{}], {}layouts: [{}], mode: {},\n        {} {} {} {}\n        latency_us: [{:.6g}, {:.6g}]}}",
+      "{{dtypes: [{}], {}layouts: [{}], mode: {},\n        {} {} {} {}\n        aligned_bytes: {}, latency_us: "
+      "[{:.6g}, {:.6g}]}}",
       join(dtypes, ", "), quantised_yaml(range), join(layouts, ", "), to_string(range.mode), sizes("m", range.m),
-      sizes("n", range.n), sizes("k", range.k), sizes("batch", range.batch), range.latency_s.low / units::kMicro,
-      range.latency_s.high / units::kMicro);
+      sizes("n", range.n), sizes("k", range.k), sizes("batch", range.batch), range.aligned_bytes,
+      range.latency_s.low / units::kMicro, range.latency_s.high / units::kMicro);
 }
 
 DTypeClass read_dtype_class(const ConfigNode& node) {
@@ -114,7 +154,8 @@ DTypeClass read_dtype_class(const ConfigNode& node) {
 }
 
 ValidatedRange read_range(const ConfigNode& node) {
-  node.require_only_keys({"dtypes", "quantised", "layouts", "mode", "m", "n", "k", "batch", "latency_us"});
+  node.require_only_keys(
+      {"dtypes", "quantised", "layouts", "mode", "m", "n", "k", "batch", "aligned_bytes", "latency_us"});
   ValidatedRange range;
   for (const ConfigNode& name : node.at("dtypes").items()) range.dtypes[index(named(name, parse_dtype))] = true;
   for (const ConfigNode& name : node.at("layouts").items()) range.layouts[index(named(name, parse_layout))] = true;
@@ -128,6 +169,7 @@ ValidatedRange read_range(const ConfigNode& node) {
   range.n = read_sizes(node.at("n"));
   range.k = read_sizes(node.at("k"));
   range.batch = read_sizes(node.at("batch"));
+  range.aligned_bytes = read_aligned_bytes(node, range);
   const ConfigNode latency = node.at("latency_us");
   const std::vector<ConfigNode> ends = latency.items();
   if (ends.size() != 2) latency.fail("not a pair (the least and the largest latency)");

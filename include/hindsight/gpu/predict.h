@@ -76,6 +76,7 @@ struct GemmPrediction {
   bool held_at_roofline = false;  ///< the corrected time would lie below the roofline, and is that
   GemmTerms terms;
   bool roofline_estimate = false;         ///< no kernel model: `has_kernel_model` is false
+  bool aligned = true;                    ///< `is_aligned`: else measured nowhere, and slower than predicted
   bool calibrated = false;                ///< constants fitted on this very GPU
   bool in_validated_range = false;        ///< calibrated, and `Calibration::range` covers product, mode and latency
   bool power_in_validated_range = false;  ///< likewise for power and energy: `Calibration::power_range`
@@ -129,6 +130,7 @@ class Predictor {
     return library_ && gemm.quantisation == Quantisation::none ? *library_ : *this;
   }
   [[nodiscard]] Shape shape_of(const Gemm& gemm, RunMode mode) const;
+  static void set_splits(Shape& shape);
   [[nodiscard]] DramTraffic dram_traffic(const Gemm& gemm, const Shape& shape) const;
   [[nodiscard]] QuantiseKernel quantise_kernel(const Gemm& gemm, const Shape& shape) const;
   [[nodiscard]] Candidate vector_candidate(const Shape& shape) const;

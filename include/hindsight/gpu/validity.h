@@ -2,7 +2,7 @@
 ///
 /// One rule for runtime and for power: a prediction is covered where the number format, the quantisation of its
 /// activations, the layout, the way of running, every size and the latency occur in the measured rows, each between the
-/// least and the largest of its kind.
+/// least and the largest of its kind; and where n and k of every row filled whole pieces of some bytes, theirs do.
 /// fp16 counts as measured where bf16 is: the same kernels at the same rate [spec: cublas] on the same bytes.
 /// Products in blocks of 128 x 128 that are smaller than one count as not measured: one framework alone takes them.
 /// Ignores: holes inside the range, and that not every combination of sizes was measured.
@@ -17,6 +17,16 @@
 
 namespace hindsight::gpu {
 
+/// Pieces in which the fast kernels of the tensor cores copy rows of their inputs [spec: cublas]; a range asks for no
+/// more.
+inline constexpr std::int64_t kAlignedBytes = 16;
+/// Bytes of which n and k of a product are multiples as they are stored: a power of two, at most kAlignedBytes.
+[[nodiscard]] std::int64_t aligned_bytes(const Gemm& gemm);
+/// Whether the fast kernels can copy its rows; the CUDA cores' kernels take any.
+[[nodiscard]] bool is_aligned(const Gemm& gemm);
+/// "n = 4099 and k = 4101 are no multiples of 8 (16 bytes)"; empty where is_aligned.
+[[nodiscard]] std::string misalignment(const Gemm& gemm);
+
 struct ValidatedRange {
   /// Least and largest; nothing is covered while `low` is above `high`.
   template <typename Number>
@@ -26,6 +36,7 @@ struct ValidatedRange {
   };
   Span<double> latency_s;
   Span<std::int64_t> m, n, k, batch;
+  std::int64_t aligned_bytes = kAlignedBytes;  ///< n and k of every row are multiples of that many; a power of two
   std::array<bool, kDTypeCount> dtypes{};
   std::array<bool, kAllLayouts.size()> layouts{};
   std::array<bool, kAllQuantisations.size()> quantisations{};
