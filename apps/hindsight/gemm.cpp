@@ -272,6 +272,8 @@ void remark_on(const TableSummary& table) {
     remark(fmt::format("{} of {} predictions are {}", with_commas(outside), with_commas(table.predictions), what));
   };
   say(table.outside_range, "of an uncalibrated GPU or outside the validated range");
+  say(table.misaligned, "of rows that fill no 16 bytes (n, k), which nobody measured: expect slower kernels");
+  say(table.beyond_memory, "of operands and results that the GPU's memory cannot hold");
   say(table.power_outside_range, "without measured power nearby: power_w, energy_mj not validated");
 }
 

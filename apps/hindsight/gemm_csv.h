@@ -57,6 +57,8 @@ struct TableSummary {
   std::size_t of_zero_weights = 0;        ///< power as recorded for these shapes
   std::size_t outside_range = 0;          ///< not in_validated_range
   std::size_t power_outside_range = 0;    ///< not power_in_validated_range
+  std::size_t misaligned = 0;             ///< not aligned, and outside_range
+  std::size_t beyond_memory = 0;          ///< operands and result exceed the GPU's
   std::vector<std::string> remarks = {};  ///< unused columns, GPUs left out, whose launches
 };
 

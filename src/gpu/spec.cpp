@@ -13,6 +13,20 @@
 #include "hindsight/core/units.h"
 
 namespace hindsight::gpu {
+namespace {
+
+/// Two entries of a list of GPUs, of which `first` comes first, whose sheets have the same name.
+[[noreturn]] void refuse_same_name(const std::string& first, const std::string& second, const std::string& gpu) {
+  if (lower_case(first) == lower_case(second)) {
+    throw Error(ErrorKind::usage, fmt::format("GPU '{}' is named twice. Name it once", printable(second)));
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("the sheets of '{}' and '{}' both have the name {} (results go by it). Change `name:` in the "
+                          "file of yours",
+                          printable(first), printable(second), printable(gpu)));
+}
+
+}  // namespace
 
 const MathRate& GpuSpec::rate(DType dtype) const {
   const std::optional<MathRate>& entry = math[static_cast<std::size_t>(dtype)];
@@ -84,9 +98,8 @@ std::vector<GpuSpec> load_gpus(const std::string& list) {
                                                 printable(list)));
     }
     GpuSpec gpu = load_gpu(name);
-    const auto same = [&](const GpuSpec& other) { return other.name == gpu.name; };
-    if (std::any_of(gpus.begin(), gpus.end(), same)) {
-      throw Error(ErrorKind::usage, fmt::format("GPU '{}' is named twice. Name it once", printable(name)));
+    for (std::size_t i = 0; i < gpus.size(); ++i) {  // by the order of `names`
+      if (gpus[i].name == gpu.name) refuse_same_name(names[i], name, gpu.name);
     }
     gpus.push_back(std::move(gpu));
   }

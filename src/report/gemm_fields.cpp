@@ -15,7 +15,8 @@ namespace hindsight::report {
 GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMode mode) {
   return {.gpu = {gpu.spec, gpu::serving(gpu.calibration, gemm)},
           .prediction = gpu::predict(gpu.spec, gpu.calibration, gemm, mode),
-          .roofline_s = gpu::roofline_s(gpu.spec, gemm)};
+          .roofline_s = gpu::roofline_s(gpu.spec, gemm),
+          .fits_memory = gpu::compulsory_bytes(gemm) <= gpu.spec.dram_bytes};
 }
 
 std::string shape_text(const gpu::Gemm& gemm) {
@@ -156,6 +157,15 @@ std::string correction_text(const GemmOnGpu& on) {
   return "none";
 }
 
+std::vector<const GemmOnGpu*> uncorrected_among_corrected(const GemmReport& report) {
+  std::vector<const GemmOnGpu*> without;
+  for (const GemmOnGpu& on : report.gpus) {
+    if (!on.gpu.calibration.residual) without.push_back(&on);
+  }
+  if (without.size() == report.gpus.size()) without.clear();
+  return without;
+}
+
 std::string zero_weights_note(const std::vector<std::string>& gpus, int columns) {
   if (gpus.empty()) return "";
   return wrapped(
@@ -242,6 +252,7 @@ Json prediction_json(const gpu::GemmPrediction& p) {
         {"quantise_us", p.terms.quantise_s / units::kMicro},
         {"slowdown", p.terms.slowdown}}},
       {"roofline_estimate", p.roofline_estimate},
+      {"aligned", p.aligned},
       {"calibrated", p.calibrated},
       {"in_validated_range", p.in_validated_range},
       {"power_in_validated_range", p.power_in_validated_range}};

@@ -46,6 +46,8 @@ struct ValidityNote {
 [[nodiscard]] std::string_view operands_name(gpu::Operands operands);
 /// Why the learned correction of a prediction counts, counts in part, or does not.
 [[nodiscard]] std::string correction_text(const GemmOnGpu& on);
+/// Those without a learned correction, where others of the report have one; empty where all or none have.
+[[nodiscard]] std::vector<const GemmOnGpu*> uncorrected_among_corrected(const GemmReport& report);
 /// A sentence on GPUs whose power is that of weights that nobody wrote; empty when there are none.
 [[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
 /// As framework_launch_text, for those of `gpus` whose constants hold such launches; empty when there are none.

@@ -19,17 +19,21 @@ std::string gemm_json(const GemmReport& report) {
   Json json = header();
   json["gemm"] = gemm_fields_json(report.gemm);
   json["mode"] = gpu::to_string(report.mode);
+  json["operand_bytes"] = gpu::compulsory_bytes(report.gemm);
   json["gpus"] = Json::array();
   for (const GemmOnGpu& on : report.gpus) {
     Json entry = gpu_json(on.gpu);
     entry.update(prediction_json(on.prediction));
     entry["roofline_us"] = on.roofline_s / units::kMicro;
+    entry["fits_memory"] = on.fits_memory;
     entry["calibration"] = calibration_json(on.gpu);
     for (const gpu::GemmPrediction& candidate : on.candidates) {
       entry["candidates"].push_back(prediction_json(candidate));
     }
     json["gpus"].push_back(std::move(entry));
   }
+  json["correction_off"] = Json::array();
+  for (const GemmOnGpu* on : uncorrected_among_corrected(report)) json["correction_off"].push_back(on->gpu.spec.name);
   json["left_out"] = report.left_out;
   return to_text(json);
 }
@@ -54,6 +58,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
                          {"latency_us", p.latency_s / units::kMicro},
                          {"power_w", p.average_power_w()},
                          {"energy_mj", p.energy_j / units::kMilli},
+                         {"energy_per_inference_mj", p.energy_j / static_cast<double>(network.batch()) / units::kMilli},
                          {"tflops", p.ops_per_s() / units::kTera},
                          {"dram_bytes", p.dram_bytes},
                          {"other_latency_us", p.other_latency_s / units::kMicro},

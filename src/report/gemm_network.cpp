@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
@@ -36,17 +37,27 @@ std::string sums_text(const NetworkReport& report, int columns) {
   table.add_column("TFLOP/s", Align::right, 3);
   table.add_column("power", Align::right, 1);
   table.add_column("energy", Align::right);
+  if (network.batch() > 1) table.add_column("per inference", Align::right, 3);  // of the energy
   table.add_column("DRAM", Align::right, 5);
   table.add_column("no GEMM", Align::right, 6);
   table.add_column("validity", Align::left, 4);
+  const auto batch = static_cast<double>(network.batch());
   for (const NetworkOnGpu& on : report.gpus) {
     const gpu::NetworkPrediction& p = on.prediction;
-    const double per_second = p.latency_s > 0 ? static_cast<double>(network.batch()) / p.latency_s : 0;
-    table.add_row({shown_name(on), si(p.latency_s, "s"), si(per_second, ""), tflops_text(p.ops_per_s()),
-                   power_cell(p.average_power_w(), "W", p.power_in_validated_range),
-                   power_cell(p.energy_j, "J", p.power_in_validated_range), binary_bytes(p.dram_bytes),
-                   p.others.empty() ? "-" : percent(p.other_latency_s / p.latency_s),
-                   std::string(network_validity(on.gpu.calibration, p))});
+    const double per_second = p.latency_s > 0 ? batch / p.latency_s : 0;
+    std::vector<std::string> row = {shown_name(on),
+                                    si(p.latency_s, "s"),
+                                    si(per_second, ""),
+                                    tflops_text(p.ops_per_s()),
+                                    power_cell(p.average_power_w(), "W", p.power_in_validated_range),
+                                    power_cell(p.energy_j, "J", p.power_in_validated_range)};
+    if (network.batch() > 1) row.push_back(power_cell(p.energy_j / batch, "J", p.power_in_validated_range));
+    for (const std::string& cell :
+         {binary_bytes(p.dram_bytes), p.others.empty() ? std::string("-") : percent(p.other_latency_s / p.latency_s),
+          std::string(network_validity(on.gpu.calibration, p))}) {
+      row.push_back(cell);
+    }
+    table.add_row(std::move(row));
   }
   return table.render(columns);
 }
@@ -98,12 +109,18 @@ std::string notes_text(const NetworkReport& report, int columns) {
          left_out_note(report.left_out, report.dtype, columns);
 }
 
+/// What latency and energy are of.
+std::string pass_text(const workload::Network& network) {
+  return network.batch() == 1 ? "one inference" : fmt::format("one pass of {} inferences", network.batch());
+}
+
 std::string network_text(const NetworkReport& report, int columns) {
   const workload::Network& network = *report.network;
-  std::string out = wrapped("",
-                            fmt::format("{}, batch {}, {}, {}: one inference", network.name(), network.batch(),
-                                        format_text(report.dtype, report.quantisation), gpu::to_string(report.mode)),
-                            columns, kIndent);
+  std::string out = wrapped(
+      "",
+      fmt::format("{}, batch {}, {}, {}: {}", network.name(), network.batch(),
+                  format_text(report.dtype, report.quantisation), gpu::to_string(report.mode), pass_text(network)),
+      columns, kIndent);
   return out + "\n" + sums_text(report, columns) + "\n" + notes_text(report, columns);
 }
 
@@ -132,10 +149,15 @@ std::string layers_text(const NetworkReport& report, const NetworkOnGpu& on, int
                    percent(other.repeat * p.latency_s / on.prediction.latency_s), tflops_text(p.ops / p.latency_s),
                    std::string(gpu::to_string(p.bound)), si(p.energy_j, "J"), "-"});
   }
-  return "\n" + table.render(columns) + "(latency and energy of one repeat; share of all repeats)\n";
+  return "\n" + table.render(columns) +
+         wrapped(
+             "",
+             "(latency and energy of one repeat; share of all repeats; a kernel that is no GEMM has the name of the "
+             "layer behind which or instead of which it runs)",
+             columns, 0);
 }
 
-/// What the energy of one inference is made of, one line each.
+/// What the energy of one pass is made of, one line each.
 std::string energy_text(const NetworkReport& report, const NetworkOnGpu& on, int columns) {
   const gpu::NetworkPrediction& p = on.prediction;
   const gpu::Predictor predictor(on.gpu.spec, on.gpu.calibration, report.dtype);
@@ -177,7 +199,7 @@ std::string energy_text(const NetworkReport& report, const NetworkOnGpu& on, int
   row("L2 bytes", l2_j, "");
   row("DRAM bytes", dram_j, binary_bytes(p.dram_bytes));
   table.add_rule();
-  row("inference", p.energy_j,
+  row(report.network->batch() == 1 ? "inference" : "pass", p.energy_j,
       fmt::format("cap {}, it binds {} of the time", si(cap_w, "W"), percent(limited_s / p.latency_s)));
   return "\n" + table.render(columns);
 }

@@ -17,7 +17,9 @@
 namespace hindsight::report {
 namespace {
 
-constexpr std::array<std::string_view, 5> kOutputs = {"latency_us", "power_w", "energy_mj", "tflops", "bound"};
+constexpr std::array<std::string_view, 8> kOutputs = {
+    "latency_us", "power_w",    "energy_mj",          "tflops",
+    "bound",      "calibrated", "in_validated_range", "power_in_validated_range"};
 constexpr std::string_view kGpuColumn = "gpu";
 
 /// True for the columns that the product itself prints, in upper case too.
@@ -35,7 +37,8 @@ GemmTableText::GemmTableText(TableFormat format, const std::vector<std::string>&
     : format_(format), names_(header), gpus_(std::move(gpus)), mode_(mode) {
   for (std::string& name : names_) {
     const bool taken = std::find(kOutputs.begin(), kOutputs.end(), name) != kOutputs.end();
-    if (taken || (gpus_.size() > 1 && name == kGpuColumn)) name = "input_" + name;
+    const bool names_gpus = gpus_.size() > 1 || format_ == TableFormat::json;
+    if (taken || (names_gpus && name == kGpuColumn)) name = "input_" + name;
     of_the_product_.push_back(is_product_column(name));
   }
 }
@@ -73,7 +76,11 @@ void GemmTableText::append_csv(std::string& piece, const dataset::CsvBlock& bloc
       append_six_digits(piece, value);
       piece += ',';
     }
-    piece.append(gpu::to_string(p.bound)) += '\n';
+    piece.append(gpu::to_string(p.bound));
+    for (const bool valid : {p.calibrated, p.in_validated_range, p.power_in_validated_range}) {
+      piece += valid ? ",true" : ",false";
+    }
+    piece += '\n';
   }
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
@@ -96,6 +97,48 @@ std::string above_peak_note(const GemmReport& report, int columns) {
       columns, kIndent);
 }
 
+/// Which GPUs have no learned correction, and why, where others have one; empty where all are alike.
+std::string correction_note(const GemmReport& report, int columns) {
+  std::map<std::string, std::vector<std::string>> gpus;  // by the reason
+  for (const GemmOnGpu* on : uncorrected_among_corrected(report)) {
+    gpus[on->gpu.calibration.residual_off].push_back(on->gpu.spec.name);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [reason, names] : gpus) parts.push_back(fmt::format("{} ({})", join(names, ", "), reason));
+  if (parts.empty()) return "";
+  return wrapped("",
+                 fmt::format("Learned correction off, which the others have: {}. With --no-residual all are alike.",
+                             join(parts, "; ")),
+                 columns, kIndent);
+}
+
+/// What of the product no library was timed on, and which GPUs cannot hold it; empty where nothing.
+std::string product_notes(const GemmReport& report, int columns) {
+  std::string out;
+  const bool unmeasured = std::any_of(report.gpus.begin(), report.gpus.end(), [](const GemmOnGpu& on) {
+    return !on.prediction.aligned && !on.prediction.in_validated_range && !on.prediction.roofline_estimate;
+  });
+  if (unmeasured) {
+    out += wrapped("",
+                   fmt::format("Not measured: {}. Libraries have slower kernels for such rows, of which the model "
+                               "knows nothing; pad them?",
+                               gpu::misalignment(report.gemm)),
+                   columns, kIndent);
+  }
+  std::vector<std::string> small;
+  for (const GemmOnGpu& on : report.gpus) {
+    if (!on.fits_memory)
+      small.push_back(fmt::format("{} ({})", on.gpu.spec.name, binary_bytes(on.gpu.spec.dram_bytes)));
+  }
+  if (!small.empty()) {
+    out += wrapped("",
+                   fmt::format("Operands and result take {}, more than the memory of {}.",
+                               binary_bytes(gpu::compulsory_bytes(report.gemm)), join(small, ", ")),
+                   columns, kIndent);
+  }
+  return out;
+}
+
 std::string footnotes(const GemmReport& report, int columns) {
   std::string out;
   if (report.gpus.size() == 1) {
@@ -111,7 +154,7 @@ std::string footnotes(const GemmReport& report, int columns) {
     }
     out += validity_notes(notes, columns);
   }
-  out += above_peak_note(report, columns);
+  out += product_notes(report, columns) + correction_note(report, columns) + above_peak_note(report, columns);
   std::vector<std::string> zero_weights;
   for (const GemmOnGpu& on : report.gpus) {
     if (on.prediction.operands != gpu::Operands::random) zero_weights.push_back(on.gpu.spec.name);

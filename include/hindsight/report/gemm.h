@@ -32,6 +32,7 @@ struct GemmOnGpu {
   CalibratedGpu gpu;
   gpu::GemmPrediction prediction;
   double roofline_s = 0;
+  bool fits_memory = true;                           ///< operands and result, at once
   std::vector<gpu::GemmPrediction> candidates = {};  ///< fastest first; empty: not asked for
 };
 struct GemmReport {
@@ -55,10 +56,10 @@ struct GemmReport {
 /// Everything, as one JSON object.
 [[nodiscard]] std::string gemm_json(const GemmReport& report);
 
-/// How a table of products is written. As CSV: the input's columns, then latency_us, power_w, energy_mj, tflops, bound;
-/// with several GPUs the first column is `gpu`. As JSON: one object per row and GPU with the product, the other columns
-/// as text, the same values, and `calibrated` and `in_validated_range`. An input column of an output's name becomes
-/// input_NAME.
+/// How a table of products is written. As CSV: the input's columns, then latency_us, power_w, energy_mj, tflops, bound,
+/// calibrated, in_validated_range, power_in_validated_range; with several GPUs the first column is `gpu`. As JSON: one
+/// object per row and GPU with the GPU, the product, the other columns as text, and the same values. An input column of
+/// an output's name becomes input_NAME.
 enum class TableFormat : std::uint8_t { csv, json };
 
 /// A table of products in pieces: the beginning, rows with `separator` between pieces, the end.
