@@ -23,7 +23,7 @@ namespace {
   throw Error(ErrorKind::usage,
               fmt::format("the sheets of '{}' and '{}' both have the name {} (results go by it). Change `name:` in the "
                           "file of yours",
-                          printable(first), printable(second), printable(gpu)));
+                          printable(first, 130), printable(second, 130), printable(gpu)));
 }
 
 }  // namespace

@@ -38,6 +38,21 @@ TEST_F(GemmNetwork, ANetworkIsTheSumOfItsLayers) {
   EXPECT_EQ(gpu.at("in_validated_range"), outside_us == 0);
 }
 
+/// Latency and energy are of all inferences of a batch, and both are said.
+TEST_F(GemmNetwork, APassOfSeveralInferencesIsCalledOne) {
+  const auto words = [](const char* batch) {
+    return std::vector<std::string>{"--gpu", "h100-sxm5", "--workload", "bert_base", "--batch", batch};
+  };
+  const std::string two = gemm(with(words("2"), {"--explain"})).out;
+  EXPECT_THAT(two, HasSubstr("batch 2, bf16, sustained: one pass of 2 inferences"));
+  EXPECT_THAT(two, HasSubstr("per inference"));
+  EXPECT_THAT(two, HasSubstr("\npass "));
+  EXPECT_THAT(gemm(words("1")).out, HasSubstr("batch 1, bf16, sustained: one inference\n"));
+  EXPECT_THAT(gemm(words("1")).out, ::testing::Not(HasSubstr("per inference")));
+  const Json gpu = json(words("2")).at("workloads").at(0).at("gpus").at(0);
+  EXPECT_LE(relative_error(2 * gpu.at("energy_per_inference_mj").get<double>(), gpu.at("energy_mj")), kRounding);
+}
+
 /// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2; what stands behind them keeps its name.
 TEST_F(GemmNetwork, AGroupOfExpertsIsALineForEachNumberOfRows) {
   const std::vector<std::string> words = {"--gpu", "h200", "--dtype", "fp8", "--workload", "mixtral_8x7b_decode@8"};

@@ -39,6 +39,22 @@ TEST_F(GemmResidual, AnEditedSheetHasNoCorrection) {
   EXPECT_THAT(gemm(with(shape, {"--explain"})).out, HasSubstr("an edited sheet or clock"));
 }
 
+/// A comparison says whose predictions the correction is missing from: of an edited sheet 750 W look slower than 700.
+TEST_F(GemmResidual, AComparisonSaysWhoIsNotCorrected) {
+  std::string sheet = read_file(hindsight::test::repository() / "data/gpus/h100-sxm5.yaml");
+  for (const auto& [from, to] : {std::pair("name: h100-sxm5", "name: h100-750"), {"tdp_w: 700", "tdp_w: 750"}}) {
+    ASSERT_NE(sheet.find(from), std::string::npos) << from;
+    sheet.replace(sheet.find(from), std::string(from).size(), to);
+  }
+  const std::string gpus = "h100-sxm5," + write("h100-750.yaml", sheet);
+  const std::vector<std::string> shape = {"--gpu", gpus, "-m", "512", "-n", "4096", "-k", "4096"};
+  EXPECT_THAT(gemm(shape).out, HasSubstr("Learned correction off, which the others have: h100-750 ("));
+  EXPECT_EQ(json(shape).at("correction_off"), Json::array({"h100-750"}));
+  const std::vector<std::string> alike = with(shape, {"--no-residual"});
+  EXPECT_THAT(gemm(alike).out, ::testing::Not(HasSubstr("Learned correction off")));
+  EXPECT_EQ(json(alike).at("correction_off"), Json::array());
+}
+
 TEST_F(GemmResidual, AResidualOfAnotherGpuIsRefused) {
   const std::string residual = (hindsight::test::repository() / "data/gpus/calibration/residual/l40s.yaml").string();
   const std::vector<std::string> shape = {"-m", "16", "-n", "3000", "-k", "3000", "--residual", residual};

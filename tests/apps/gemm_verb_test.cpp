@@ -153,6 +153,32 @@ TEST_F(GemmVerb, SaysWhatIsNotCalibratedOrOutsideTheValidatedRange) {
   EXPECT_THAT(outside.out, HasSubstr("outside the range that was validated"));
 }
 
+TEST_F(GemmVerb, SaysThatRowsOff16BytesWereNotMeasured) {
+  const std::vector<std::string> shape = {"--gpu", "h100-sxm5", "-m", "4097", "-n", "4099", "-k", "4101"};
+  EXPECT_THAT(gemm(shape).out, HasSubstr("Not measured: n = 4099 and k = 4101 are no multiples of 8 (16 bytes)."));
+  const Json off = json(shape).at("gpus").at(0);
+  EXPECT_EQ(off.at("aligned"), false);
+  EXPECT_EQ(off.at("in_validated_range"), false);
+  EXPECT_THAT(gemm(product("h100-sxm5", "4096")).out, Not(HasSubstr("Not measured")));
+  EXPECT_THAT(gemm(with(product("a100-pcie-40gb", "4099"), {"--dtype", "fp32"})).out, Not(HasSubstr("Not measured")))
+      << "the CUDA cores' kernels take any";
+  const Outcome table = gemm({"--gpu", "h100-sxm5", "--csv", write("t.csv", "m,n,k\n64,4099,64\n64,64,64\n")});
+  EXPECT_THAT(table.err, HasSubstr("1 of 2 predictions are of rows that fill no 16 bytes"));
+}
+
+TEST_F(GemmVerb, SaysThatOperandsExceedTheMemory) {
+  const std::vector<std::string> batch = with(product("h100-sxm5,h200", "4096"), {"--batch", "1000000"});
+  EXPECT_THAT(gemm(batch).out, HasSubstr("Operands and result take 91.6 TiB, more than the memory of h100-sxm5 ("));
+  const Json result = json(batch);
+  EXPECT_EQ(result.at("operand_bytes"), 1e6 * 3 * 2 * 4096 * 4096);
+  EXPECT_EQ(result.at("gpus").at(1).at("fits_memory"), false);
+  EXPECT_EQ(json(product("h100-sxm5", "4096")).at("gpus").at(0).at("fits_memory"), true);
+  EXPECT_THAT(gemm(product("h100-sxm5", "4096")).out, Not(HasSubstr("more than the memory")));
+  const std::string table = write("t.csv", "m,n,k,batch\n4096,4096,4096,1000000\n64,64,64,1\n");
+  EXPECT_THAT(gemm({"--gpu", "h100-sxm5", "--csv", table}).err,
+              HasSubstr("1 of 2 predictions are of operands and results that the GPU's memory cannot hold"));
+}
+
 /// Runtime may be covered where power is not: H100 rows of bursts carry no power.
 TEST_F(GemmVerb, MarksPowerThatNothingCovers) {
   const Json h100 = json(product("h100-sxm5", "4096")).at("gpus").at(0);
@@ -253,7 +279,9 @@ TEST_F(GemmVerb, ATableKeepsItsRowsAndAddsTheFigures) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::vector<std::string> rows = lines(outcome.out);
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0], "name,k,m,dtype,n,latency_us,power_w,energy_mj,tflops,bound");
+  EXPECT_EQ(rows[0],
+            "name,k,m,dtype,n,latency_us,power_w,energy_mj,tflops,bound,calibrated,in_validated_range,"
+            "power_in_validated_range");
   EXPECT_TRUE(rows[1].starts_with("\"a, b\",64,128,,256,")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("c,4096,1,fp8,4096,")) << rows[2];
   EXPECT_THAT(outcome.err, HasSubstr("kept, not used: name"));
@@ -335,7 +363,9 @@ TEST_F(GemmVerb, ATableOnSeveralGpusNamesThemAndMovesTakenNames) {
   const std::string table = write("t.csv", "m,n,k,power_w\n64,64,64,1\n");
   const std::vector<std::string> rows = lines(gemm({"--gpu", "h200,l4", "--csv", table}).out);
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0], "gpu,m,n,k,input_power_w,latency_us,power_w,energy_mj,tflops,bound");
+  EXPECT_EQ(rows[0],
+            "gpu,m,n,k,input_power_w,latency_us,power_w,energy_mj,tflops,bound,calibrated,"
+            "in_validated_range,power_in_validated_range");
   EXPECT_TRUE(rows[1].starts_with("h200,64,64,64,1,")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("l4,64,64,64,1,")) << rows[2];
 }

@@ -363,6 +363,34 @@ TEST(GemmPrediction, SplitsALongKAndNotAShortOne) {
   EXPECT_EQ(on_h100({.m = 64, .n = 64, .k = 512}).tile.split_k, 1);
 }
 
+/// A k beyond every row (65,536, in 32 parts of 2,048) has more parts: it is never faster than a shorter one, and a
+/// board with twice the bandwidth is not sixteen times slower.
+TEST(GemmPrediction, AKBeyondAllRowsHasMoreParts) {
+  const Gemm longest{.m = 1, .n = 1, .k = 100'000'000};
+  const GpuSpec h100 = load_gpu("h100-sxm5"), a100 = load_gpu("a100-sxm-80gb");
+  const GemmPrediction on = predict(h100, load_calibration(h100, DType::bf16), longest);
+  EXPECT_GT(on.tile.split_k, 32);
+  EXPECT_LT(on.latency_s, 2 * roofline_s(h100, longest));
+  EXPECT_LT(on.latency_s, predict(a100, load_calibration(a100, DType::bf16), longest).latency_s);
+  EXPECT_LE(on_h100({.m = 64, .n = 64, .k = 65536}).tile.split_k, 32) << "as the rows";
+  constexpr double kBuffers = 0.01;  // fewer buffers of weights alternate as they grow, which frees a little L2
+  for (const char* name : {"h100-sxm5", "a100-sxm-80gb", "l40s"}) {
+    const GpuSpec spec = load_gpu(name);
+    const Predictor predictor(spec, load_calibration(spec, DType::bf16, {}, Residuals::none), DType::bf16);
+    for (const Gemm& shape : {Gemm{.m = 1, .n = 1}, Gemm{.m = 2, .n = 8}, Gemm{.m = 64, .n = 64}}) {
+      double before_s = 0;
+      for (const std::int64_t k :
+           {65'536, 65'537, 67'584, 67'585, 98'304, 131'072, 131'073, 300'000, 4'000'000, 4'000'001, 100'000'000}) {
+        Gemm gemm = shape;
+        gemm.k = k;
+        const double latency_s = predictor.latency_s(gemm);
+        EXPECT_GE(latency_s, before_s * (1 - kBuffers)) << name << ": " << gemm.m << " x " << gemm.n << " x " << k;
+        before_s = latency_s;
+      }
+    }
+  }
+}
+
 int parts_of_k(const char* gpu, const Gemm& gemm) {
   const GpuSpec spec = load_gpu(gpu);
   const GemmPrediction result = predict(spec, load_calibration(spec, gemm.dtype), gemm);
@@ -380,6 +408,20 @@ TEST(GemmPrediction, AdaSplitsStripsUpToALengthThatGoesWithTheirWidth) {
   EXPECT_EQ(parts_of_k("l40s", {.m = 64, .n = 1536, .k = 3584}), 1);
   EXPECT_GT(parts_of_k("l40s", {.m = 96, .n = 1536, .k = 3584}), 1);
   EXPECT_EQ(parts_of_k("l40s", {.m = 96, .n = 2048, .k = 3584}), 1);
+}
+
+/// Below 2^21 multiply-adds an L40S keeps a k of 7168 whole; one of 12288 it splits (2 x 64: 5.7 us), and nobody saw
+/// fewer than 32 columns, batches or another board.
+TEST(GemmPrediction, AdaKeepsFewMultiplyAddsWholeWhereThatWasMeasured) {
+  EXPECT_EQ(parts_of_k("l40s", {.m = 2, .n = 64, .k = 7168}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 5, .n = 64, .k = 7168}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 2, .n = 64, .k = 12288}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 2, .n = 24, .k = 7168}), 1);
+  EXPECT_GT(parts_of_k("l40s", {.m = 2, .n = 24, .k = 26936}), 1);
+  EXPECT_GT(parts_of_k("rtx-4090", {.m = 2, .n = 64, .k = 7168}), 1);
+  const GpuSpec spec = load_gpu("l40s");
+  const GemmPrediction split = predict(spec, load_calibration(spec, DType::bf16), {.m = 2, .n = 64, .k = 12288});
+  EXPECT_LE(relative_error(split.latency_s, 5.66e-6), 0.2) << "its row in l40s_bf16";
 }
 
 TEST(GemmPrediction, AdaSplitsAShortKForFewOutputsAlone) {
@@ -537,6 +579,11 @@ TEST(GemmPrediction, KnowsItsValidatedRange) {
   EXPECT_FALSE(changed([](Gemm& g) { g.m = g.n = g.k = 1; })) << "nor such an n";
   EXPECT_FALSE(changed([](Gemm& g) { g.batch = 512; }));
   EXPECT_FALSE(changed([](Gemm& g) { g.layout = Layout::nn; }));
+  EXPECT_TRUE(changed([](Gemm& g) { g.m = 4097; }));
+  EXPECT_FALSE(changed([](Gemm& g) { g.n = 4099; })) << "rows of 8,198 bytes";
+  EXPECT_FALSE(changed([](Gemm& g) { g.k = 4097; }));
+  EXPECT_TRUE(on_h100(measured).aligned);
+  EXPECT_FALSE(on_h100({.m = 4096, .n = 4096, .k = 4097}).aligned);
   for (const DType other : {DType::tf32, DType::fp8, DType::int8}) {
     EXPECT_FALSE(changed([&](Gemm& g) { g.dtype = other; })) << to_string(other);
   }

@@ -208,6 +208,9 @@ TEST(GpuSpec, AListOfGpusIsReadInItsOrder) {
   EXPECT_EQ(gpus[1].name, "l4");
   EXPECT_EQ(load_gpus("all").size(), gpu_names().size());
   expect_usage_error([] { static_cast<void>(load_gpus("l4,h200,l4")); }, {"'l4'", "twice"});
+  const EditedYaml edited("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: 300");
+  expect_usage_error([&] { static_cast<void>(load_gpus("h100-sxm5," + edited.path())); },
+                     {"'h100-sxm5' and '" + edited.path() + "' both have the name h100-sxm5", "Change `name:`"});
 }
 
 TEST(GpuSpec, UnknownGpuNamesTheNearest) {

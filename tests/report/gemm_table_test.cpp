@@ -57,7 +57,9 @@ TEST(GemmTable, NumbersHaveSixDigitsAsPrintfRoundsThem) {
 
 TEST(GemmTable, CellsAreQuotedWhereTheyMustBe) {
   const GemmTableText table(TableFormat::csv, {"power_w", "gpu"}, {"l4", "h200"}, gpu::RunMode::burst);
-  EXPECT_EQ(table.begin(), "gpu,input_power_w,input_gpu,latency_us,power_w,energy_mj,tflops,bound\n");
+  EXPECT_EQ(table.begin(),
+            "gpu,input_power_w,input_gpu,latency_us,power_w,energy_mj,tflops,bound,calibrated,in_validated_range,"
+            "power_in_validated_range\n");
   const GemmTableText one(TableFormat::csv, {"name"}, {"l4"}, gpu::RunMode::burst);
   for (const auto& [cell, written] : {std::pair("a b", "a b"),
                                       {"a,b", "\"a,b\""},
@@ -69,6 +71,26 @@ TEST(GemmTable, CellsAreQuotedWhereTheyMustBe) {
     one.append(text, row_of(cell), 0, {}, std::vector{GemmPrediction{}});
     EXPECT_EQ(text.substr(0, std::string(written).size() + 1), std::string(written) + ",");
   }
+}
+
+TEST(GemmTable, RowsSayWhatOfThemIsValidated) {
+  const GemmTableText table(TableFormat::csv, {"name"}, {"l4"}, gpu::RunMode::burst);
+  std::string text;
+  GemmPrediction prediction;
+  prediction.calibrated = prediction.in_validated_range = true;
+  table.append(text, row_of("a"), 0, {}, std::vector{prediction});
+  EXPECT_TRUE(text.ends_with(",launch,true,true,false\n")) << text;
+}
+
+/// JSON names the GPU of every row, one or several: the input's column moves.
+TEST(GemmTable, AColumnOfGpusDoesNotHideThePredictedOne) {
+  const GemmTableText table(TableFormat::json, {"gpu"}, {"l4"}, gpu::RunMode::burst);
+  std::string text = table.begin();
+  table.append(text, row_of("foo"), 0, {}, std::vector(1, GemmPrediction{}));
+  text += table.end(1);
+  const auto row = nlohmann::ordered_json::parse(text).at("rows").at(0);
+  EXPECT_EQ(row.at("gpu"), "l4");
+  EXPECT_EQ(row.at("input_gpu"), "foo");
 }
 
 /// Pieces with the separator between them make the text of the whole object.
