@@ -192,10 +192,11 @@ class OriginGate {
     const std::string remedy = plausible(power_w * kThousand)   ? "They are kW: write them in W"
                                : plausible(power_w / kThousand) ? "They are mW: write them in W"
                                                                 : "Look at the column, its unit and --gpu";
-    row.refuse(column,
-               fmt::format("is no power of {}, which draws {:.0f} to {:.0f} W (idle at its highest clock, to its "
-                           "limit). {}",
-                           origin_->gpu.name, least_w, most_w, remedy));
+    row.refuse(
+        column,
+        fmt::format("is no power of {}, which draws {:.0f} to {:.0f} W (0.9 of idle at its highest clock, 1.1 of "
+                    "its limit). {}",
+                    origin_->gpu.name, least_w, most_w, remedy));
   }
 
  private:
