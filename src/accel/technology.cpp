@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -203,15 +204,37 @@ std::pair<std::string, std::optional<Cooling>> split_class(const std::string& te
   return {text.substr(0, at), cooling};
 }
 
+/// Keys of a technology file of one version, in the order of the fields.
+std::vector<std::string> keys_of(const Technology& technology, int version) {
+  KeysOf keys{version, {"name", "description", "model_version"}};
+  for_each_technology_field(technology, keys);
+  if (version != 1) keys.keys.emplace_back("cooling_class");
+  return keys.keys;
+}
+
+/// Refuses a file without a version, or of version 1, whose keys are those of version 2: the nearest key of version 1
+/// would be no remedy.
+void require_stated_version(const ConfigNode& root, const Technology& technology, int version) {
+  if (version != 1) return;
+  const std::vector<std::string> of_1 = keys_of(technology, 1), of_2 = keys_of(technology, kSiliconModelVersion);
+  const std::vector<std::string> keys = root.keys();
+  for (const std::string& key : keys) {
+    if (std::ranges::count(of_1, key) > 0 || std::ranges::count(of_2, key) == 0) continue;
+    root.at(key).fail(
+        fmt::format("key '{}' is of version 2 of the model, and the file {} version 1. {} model_version: "
+                    "2",
+                    key, root.has("model_version") ? "says" : "names no version, which is",
+                    root.has("model_version") ? "Write" : "Add"));
+  }
+}
+
 Technology read_technology(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/technology", "technology"));
   Technology technology;
   const int version = static_cast<int>(root.get_int("model_version", kModelVersion, 1, kSiliconModelVersion));
   technology.model_version = version;
-  KeysOf keys{version, {"name", "description", "model_version"}};
-  for_each_technology_field(technology, keys);
-  if (version != 1) keys.keys.emplace_back("cooling_class");
-  root.require_only_keys(keys.keys);
+  require_stated_version(root, technology, version);
+  root.require_only_keys(keys_of(technology, version));
   technology.name = root.at("name").as_name();
   for_each_technology_field(technology, Reader(root, version));
   if (version != 1) technology.cooling_class = cooling_of(root.at("cooling_class"));

@@ -117,8 +117,22 @@ const ConstantField& constant_field(std::string_view key) {
               fmt::format("'{}' is no constant of the model.{}", printable(key), did_you_mean(key, keys)));
 }
 
+namespace {
+
+/// Constants of power have files of nearly the same keys, and another place.
+void require_not_of_power(const ConfigNode& root) {
+  const std::optional<ConfigNode> constants = root.find("constants");
+  if (!constants || !constants->is_map() || !constants->has("active_w")) return;
+  constants->fail(
+      "these are constants of power, not of runtimes. Put the file into data/gpus/calibration/power of the folder that "
+      "HINDSIGHT_DATA_DIR names, and name it nowhere");
+}
+
+}  // namespace
+
 Calibration read_calibration(const std::filesystem::path& file) {
   const ConfigNode root = ConfigNode::load(file);
+  require_not_of_power(root);
   root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "date", "command", "note", "fitted",
                           "held_out", "held", "range", "constants"});
   const ConfigNode error = root.at("held_out");

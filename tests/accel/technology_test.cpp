@@ -236,6 +236,28 @@ TEST(TechnologyErrorTest, MissingKeyIsNamed) {
   expect_usage_error([&] { (void)load_technology(file.path()); }, {"edited.yaml:", "mac_int8_um2"});
 }
 
+/// What is missing is added, not renamed from a key that is needed as well.
+TEST(TechnologyErrorTest, MissingKeysAreToBeAdded) {
+  const std::string shipped = "data/technology/7nm-silicon.yaml";
+  const EditedYaml area(shipped, "mac_int8_um2: 234.1", "");
+  expect_usage_error([&] { (void)load_technology(area.path()); }, {"missing key 'mac_int8_um2'", " Add it."});
+  const EditedYaml energy(shipped, "mac_int8_pj: 0.02474", "");
+  expect_usage_error([&] { (void)load_technology(energy.path()); }, {"missing key 'mac_int8_pj'", " Add it."});
+  const EditedYaml memory(shipped, "  hbm3: 3.25", "");
+  expect_usage_error([&] { (void)load_technology(memory.path()); }, {"missing key 'hbm3'", " Add it."});
+}
+
+TEST(TechnologyErrorTest, KeysOfVersion2AskForTheVersion) {
+  const std::string shipped = "data/technology/7nm-silicon.yaml";
+  const EditedYaml none(shipped, "model_version: 2", "");
+  expect_usage_error(
+      [&] { (void)load_technology(none.path()); },
+      {"edited.yaml:", "key 'mac_fp8_pj' is of version 2 of the model", "names no version", "Add model_version: 2"});
+  const EditedYaml other(shipped, "model_version: 2", "model_version: 1");
+  expect_usage_error([&] { (void)load_technology(other.path()); },
+                     {"key 'mac_fp8_pj' is of version 2", "says version 1", "Write model_version: 2"});
+}
+
 TEST(TechnologyErrorTest, UnknownKeyOffersTheNearest) {
   const EditedYaml file("data/technology/22nm.yaml", "tap_delay_ps:", "tap_dealy_ps:");
   expect_usage_error([&] { (void)load_technology(file.path()); }, {"edited.yaml:", "tap_dealy_ps", "tap_delay_ps"});

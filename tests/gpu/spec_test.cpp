@@ -244,6 +244,7 @@ TEST(GpuSpec, MalformedSheetsAreRefusedWithTheirPlace) {
       {"power_w: 120", "power_w: 12", "less power"},
       {"power_w: 120", "power_w: 820", "tdp_w 700"},
       {"{value: 9.0, source: cuda-guide}", "{value: 9.0}", "source"},
+      {"chip:\n  source:", "chip:\n  sorce:", "unknown key 'sorce'. Did you mean 'source'?"},
       {"{value: 9.0, source: cuda-guide}", "{value: 9.0, source: measured}", "without a note"},
   };
   for (const BadEdit& edit : edits) {

@@ -201,6 +201,9 @@ struct CalibrationReport {
 /// Constants to start a fit from, and of a GPU that nothing was fitted for.
 [[nodiscard]] Constants start_constants(const GpuSpec& spec, DTypeClass dtype_class);
 
+/// What becomes of latencies that are orders of magnitude off.
+enum class Implausible : std::uint8_t { refused, taken };
+
 /// Options of a fit.
 struct CalibrateOptions {
   Constants start = {};
@@ -208,13 +211,16 @@ struct CalibrateOptions {
   RunMode mode = RunMode::burst;
   bool cross_validate = true;    ///< five more fits for the held-out errors
   std::size_t most_rows = 6000;  ///< fits see an even sample of at most this many rows; errors are of all rows
+  Implausible implausible = Implausible::refused;
 };
 
 /// Errors: Error{usage} for rows that no fit takes, as `calibrate` says.
 void require_measurements(const GpuSpec& spec, std::span<const GemmMeasurement> rows);
 /// Error{usage} for latencies that are all equal, or at the median more than 30 times off what a GPU of this sheet
-/// takes: they are of another column or unit, which is named. `rows`: not empty.
+/// takes: they are of another column or unit, which is named where one explains them. `rows`: not empty.
 void require_plausible(const GpuSpec& spec, std::span<const GemmMeasurement> rows, RunMode mode);
+/// Why constants with these held-out errors predict nothing, as the beginning of a message; empty: they do.
+[[nodiscard]] std::string fit_problem(const LatencyErrors& held_out);
 
 /// Robust least squares on log(measured) - log(predicted): Levenberg-Marquardt with rows re-weighted for least absolute
 /// deviations, then a compass search on the sum of absolute deviations itself, because the choice of tiles makes it
