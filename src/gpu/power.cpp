@@ -170,7 +170,7 @@ double BoardPower::average_w(double full_clock_w, double slowdown) const {
 
 double BoardPower::reading_w(const PowerWork& work, double latency_s) const {
   const double average_w = std::min(full_clock_w(work, latency_s), settled_cap_w_);
-  if (work.operands == Operands::random || work.operands == Operands::long_vector) return average_w;
+  if (!followed_idle_board(work.operands)) return average_w;
   constexpr double kWindowSeconds = 1;  // [data: aiconfigurator] of the sensor, and of the run
   const double missing = 1 - std::min((lead_s_ + lead_launches_ * latency_s) / kWindowSeconds, 1.0);
   return idle_w_ + (average_w - idle_w_) * (1 - missing * missing / 2);

@@ -411,13 +411,13 @@ double Predictor::floor_of(const Shape& shape) const {
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
   PowerWork real = work;
-  real.operands = Operands::random;
+  const bool read_low = followed_idle_board(work.operands);
+  if (read_low) real.operands = Operands::random;
   const double full_clock_w = board_.full_clock_w(real, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
   if (!unlocked_) run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
   run.latency_s = full_clock_s * run.slowdown;
-  run.average_w = work.operands == Operands::random ? board_.average_w(full_clock_w, run.slowdown)
-                                                    : board_.reading_w(work, run.latency_s);
+  run.average_w = read_low ? board_.reading_w(work, run.latency_s) : board_.average_w(full_clock_w, run.slowdown);
   return run;
 }
 

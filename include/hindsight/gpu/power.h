@@ -49,6 +49,9 @@ namespace hindsight::gpu {
 /// Both were recorded of runs that followed an idle board (`reading_w`). `long_vector`: real data, one row or column of
 /// a long k, which read less than two rows do (docs/gpu-power.md).
 enum class Operands : std::uint8_t { random, zero_weights, partly_zero_weights, long_vector };
+[[nodiscard]] constexpr bool followed_idle_board(Operands operands) {
+  return operands == Operands::zero_weights || operands == Operands::partly_zero_weights;
+}
 
 /// Six constants per GPU, at the highest clock, and three of how its recorded rows were read. The formats differ by
 /// fixed factors (`operation_j`). `op_j` comes from runtimes under the limit (`Constants::op_j`), `active_w` and the
