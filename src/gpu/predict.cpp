@@ -403,11 +403,11 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
-/// A run that takes `full_clock_s` at the highest clock, under the power limit (at a locked clock without:
-/// `as_without_lock`). Its clock is that of real data,
-/// whatever the weights of its recorded rows held: rows with unwritten weights that are bound by arithmetic take 1.13
-/// times as long as an H100's burst at 0.2 to 0.5 ms, as those of real data do (1.14), though they draw less [measured:
-/// h200_sxm power rows and h100_sxm_bf16, 2026-11-27, docs/gpu-power.md].
+/// A run that takes `full_clock_s` at the highest clock, under the power limit (at a locked clock without it:
+/// `as_without_lock`). Its clock is that of real data, whatever the weights of its recorded rows held: rows with
+/// unwritten weights that are bound by arithmetic take 1.13 times as long as an H100's burst at 0.2 to 0.5 ms, as those
+/// of real data do (1.14), though they draw less [measured: h200_sxm power rows and h100_sxm_bf16, 2026-11-27,
+/// docs/gpu-power.md].
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
   PowerWork real = work;
