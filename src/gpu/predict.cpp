@@ -42,11 +42,6 @@ constexpr EnumNames<Bound, 7> kBounds{{{Bound::launch, "launch"},
                                        {Bound::power, "power"},
                                        {Bound::quantise, "quantise"}}};
 
-/// Energy of an L2 byte of a long vector over that of a tile's: a kernel that reads registers instead of tiles and
-/// keeps few warps takes nothing of `active_w` and so much of an L2 byte [measured: h200_sxm power rows, the sixteen
-/// such of 0.1 ms and above, 2026-11-27, docs/gpu-power.md].
-constexpr double kVectorL2Share = 0.4;
-
 /// The limit that sets the runtime: the power limit where it binds, else the longest term.
 Bound bound_of(const GemmTerms& t) {
   const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
@@ -129,6 +124,9 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
                    ? std::shared_ptr<const Predictor>(
                          new Predictor(spec, *calibration.library, dtype, calibration.library->dtype_class))
                    : nullptr),
+      unlocked_(spec.unlocked_hz > 0
+                    ? std::shared_ptr<const Predictor>(new Predictor(unlocked(spec), calibration, dtype, kernels))
+                    : nullptr),
       learned_in_16_bits_(kernels == DTypeClass::tensor_core && is_8bit(dtype)),
       batched_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::batched_rows, dtype))),
       any_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::any, dtype))),
@@ -405,20 +403,21 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
-/// A run that takes `full_clock_s` at the highest clock, under the power limit. Its clock is that of real data,
-/// whatever the weights of its recorded rows held: rows with unwritten weights that are bound by arithmetic take 1.13
-/// times as long as an H100's burst at 0.2 to 0.5 ms, as those of real data do (1.14), though they draw less [measured:
-/// h200_sxm power rows and h100_sxm_bf16, 2026-11-27, docs/gpu-power.md].
+/// A run that takes `full_clock_s` at the highest clock, under the power limit (at a locked clock without it:
+/// `as_without_lock`). Its clock is that of real data, whatever the weights of its recorded rows held: rows with
+/// unwritten weights that are bound by arithmetic take 1.13 times as long as an H100's burst at 0.2 to 0.5 ms, as those
+/// of real data do (1.14), though they draw less [measured: h200_sxm power rows and h100_sxm_bf16, 2026-11-27,
+/// docs/gpu-power.md].
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
   PowerWork real = work;
-  real.operands = Operands::random;
+  const bool read_low = followed_idle_board(work.operands);
+  if (read_low) real.operands = Operands::random;
   const double full_clock_w = board_.full_clock_w(real, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
-  run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
+  if (!unlocked_) run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
   run.latency_s = full_clock_s * run.slowdown;
-  run.average_w = work.operands == Operands::random ? std::min(full_clock_w, board_.settled_cap_w())
-                                                    : board_.reading_w(work, run.latency_s);
+  run.average_w = read_low ? board_.reading_w(work, run.latency_s) : board_.average_w(full_clock_w, run.slowdown);
   return run;
 }
 
@@ -430,16 +429,30 @@ Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candid
   const PowerWork work{.ops = shape.ops,
                        .l2_bytes = candidate.least_l2_bytes + quantise.bytes,
                        .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
-                       .busy_frac = is_long_vector(gemm)
-                                        ? 0.0
-                                        : (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
-                       .l2_share = is_long_vector(gemm) ? kVectorL2Share : 1.0,
+                       .busy_frac = (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
                        .operands = operands_of(gemm, mode)};
-  if (correction.factor == 1.0) return settled(work, full_clock_s, mode);
+  if (correction.factor == 1.0) return as_without_lock(settled(work, full_clock_s, mode), gemm, mode);
   const double corrected_s = full_clock_s * correction.factor, roofline_s = floor_of(shape);
-  Run run = settled(work, std::max(corrected_s, roofline_s), mode);
+  Run run = as_without_lock(settled(work, std::max(corrected_s, roofline_s), mode), gemm, mode);
   run.held_at_roofline = corrected_s < roofline_s;
   return run;
+}
+
+/// Of a board whose clock is locked: no faster and no more power than without the lock, since the limit may bind below
+/// it. Else `run`.
+Predictor::Run Predictor::as_without_lock(Run run, const Gemm& gemm, RunMode mode) const {
+  if (!unlocked_) return run;
+  const Run free = unlocked_->fastest_run(gemm, mode);
+  const double locked_s = run.latency_s;
+  run.latency_s = std::max(locked_s, free.latency_s);
+  run.slowdown = run.latency_s / locked_s;
+  run.average_w = std::min(board_.full_clock_w(run.work, run.latency_s), free.average_w);
+  return run;
+}
+
+Predictor::Run Predictor::fastest_run(const Gemm& gemm, RunMode mode) const {
+  const Shape shape = shape_of(gemm, mode);
+  return run(gemm, shape, fastest(shape), mode, correction_of(gemm));
 }
 
 Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, double latency_s) const {
@@ -464,8 +477,7 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
   if (const Predictor& other = of(gemm); &other != this) return other.latency_s(gemm, mode);
-  const Shape shape = shape_of(gemm, mode);
-  return run(gemm, shape, fastest(shape), mode, correction_of(gemm)).latency_s;
+  return fastest_run(gemm, mode).latency_s;
 }
 
 GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,

@@ -25,6 +25,7 @@ constexpr double kKib = 1024.0, kMib = 1048576.0;
 // Ranges that refuse a wrong unit or a slipped decimal point, not a plausible GPU.
 constexpr Bounds kSms{.low = 1, .high = 4096};
 constexpr Bounds kClockMhz{.low = 50, .high = 10'000};
+constexpr Bounds kLockedMhz{.low = kLeastClockMhz, .high = kClockMhz.high};
 constexpr Bounds kFma{.low = 1, .high = 1 << 20};
 constexpr Bounds kTeraOps{.low = 1e-3, .high = 1e6};
 constexpr Bounds kThreads{.low = 32, .high = 65'536};
@@ -99,11 +100,25 @@ constexpr EnumNames<Architecture, 7> kArchitectures{{{Architecture::volta, "volt
 
 constexpr EnumNames<Vendor, 2> kVendors{{{Vendor::nvidia, "nvidia"}, {Vendor::amd, "amd"}}};
 
+void lock_clock(const Group& group, GpuSpec& spec) {
+  const double locked_hz = group.number("locked_mhz", kLockedMhz) * units::kMega;
+  if (locked_hz > spec.boost_hz) {
+    group.node()
+        .at("locked_mhz")
+        .fail(fmt::format("above boost_mhz {} (a lock only lowers the clock). Lower it",
+                          shortest(spec.boost_hz / units::kMega)));
+  }
+  if (locked_hz == spec.boost_hz) return;
+  spec.unlocked_hz = spec.boost_hz;
+  spec.boost_hz = locked_hz;
+}
+
 void read_chip(Group group, GpuSpec& spec) {
-  group.require_only({"compute_capability", "sms", "boost_mhz", "die_mm2", "node"});
+  group.require_only({"compute_capability", "sms", "boost_mhz", "locked_mhz", "die_mm2", "node"});
   spec.compute_capability = static_cast<int>(std::lround(group.number("compute_capability", kCapability) * 10));
   spec.sms = group.number("sms", kSms);
   spec.boost_hz = group.number("boost_mhz", kClockMhz) * units::kMega;
+  if (group.node().has("locked_mhz")) lock_clock(group, spec);
   if (group.node().has("die_mm2")) spec.die_mm2 = group.number("die_mm2", kDieMm2);
   spec.node = group.node().get_string("node", "");
 }
@@ -279,7 +294,8 @@ std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::s
   out += fmt::format("architecture: {}\n", to_string(spec.architecture));
   out += "chip:\n" + origin +
          fmt::format("  compute_capability: {}.{}\n", spec.compute_capability / 10, spec.compute_capability % 10);
-  out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.boost_hz / units::kMega);
+  out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.own_boost_hz() / units::kMega);
+  if (spec.unlocked_hz > 0) out += number_line("locked_mhz", spec.boost_hz / units::kMega);
   if (spec.die_mm2) out += number_line("die_mm2", *spec.die_mm2);
   if (!spec.node.empty()) out += fmt::format("  node: {}\n", yaml_quoted(spec.node));
   out += math_yaml(spec, source, note);

@@ -132,6 +132,7 @@ std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) 
 std::string_view operands_name(gpu::Operands operands) {
   return operands == gpu::Operands::random         ? "random operands"
          : operands == gpu::Operands::zero_weights ? "zero weights"
+         : operands == gpu::Operands::long_vector  ? "a long vector"
                                                    : "partly zero weights";
 }
 
@@ -156,13 +157,14 @@ std::string correction_text(const GemmOnGpu& on) {
   return "none";
 }
 
-std::string zero_weights_note(const std::vector<std::string>& gpus, int columns) {
+std::string recorded_power_note(const std::vector<std::string>& gpus, gpu::Operands operands, int columns) {
   if (gpus.empty()) return "";
+  const bool vector = operands == gpu::Operands::long_vector;
   return wrapped(
       "",
-      fmt::format("Power of {} is that of unwritten weights, as recorded for this shape; with --operands random "
-                  "it is that of real data.",
-                  join(gpus, ", ")),
+      fmt::format("Power of {} is that of {}, as recorded for this shape; with --operands random it is that of real "
+                  "data.",
+                  join(gpus, ", "), vector ? "a long vector" : "unwritten weights"),
       columns, 2);
 }
 

@@ -42,12 +42,13 @@ struct ValidityNote {
 [[nodiscard]] double outside_latency_frac(const gpu::NetworkPrediction& prediction);
 /// Sentences on GPUs that are not calibrated or asked outside their range; empty when all are within.
 [[nodiscard]] std::string validity_notes(const std::vector<ValidityNote>& notes, int columns);
-/// "random operands", "zero weights": what a predicted power is of.
+/// "random operands", "zero weights", ...: what a predicted power is of.
 [[nodiscard]] std::string_view operands_name(gpu::Operands operands);
 /// Why the learned correction of a prediction counts, counts in part, or does not.
 [[nodiscard]] std::string correction_text(const GemmOnGpu& on);
-/// A sentence on GPUs whose power is that of weights that nobody wrote; empty when there are none.
-[[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
+/// A sentence on GPUs whose power is that of weights that nobody wrote, or of a long vector; empty when there are none.
+[[nodiscard]] std::string recorded_power_note(const std::vector<std::string>& gpus, gpu::Operands operands,
+                                              int columns);
 /// As framework_launch_text, for those of `gpus` whose constants hold such launches; empty when there are none.
 [[nodiscard]] std::string framework_launch_note(const std::vector<const CalibratedGpu*>& gpus, int columns);
 /// A sentence on GPUs that lack the dtype; empty when there are none.

@@ -266,6 +266,36 @@ TEST(OtherKernels, KeepToThePowerLimit) {
   EXPECT_LE(relative_error(slow.energy_j, slow.average_power_w * slow.latency_s), kRounding);
 }
 
+/// A burst's power is that of its clock, and a lower locked clock is never faster and never draws more.
+TEST(OtherKernels, FollowTheClock) {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  spec.tdp_w = 300;
+  const Attention attention{.heads = 64, .rows = 8192, .context = 8192};
+  const OtherPrediction burst = kernels_of(spec).predict(attention, RunMode::burst);
+  EXPECT_GT(burst.average_power_w, kernels_of(spec).predict(attention, RunMode::sustained).average_power_w);
+  const Streaming streaming{.read_bytes = 1e9, .written_bytes = 1e9, .ops = 1e9};
+  const GroupedGemm grouped{.rows = {100, 7, 900}, .n = 4096, .k = 4096};
+  for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+    const auto run = [&](const GpuSpec& gpu) {
+      const OtherKernels kernels = kernels_of(gpu);
+      return std::vector<OtherPrediction>{kernels.predict(attention, mode), kernels.predict(streaming, mode),
+                                          kernels.predict(grouped, mode)};
+    };
+    std::vector<OtherPrediction> before = run(spec);
+    GpuSpec locked = spec;
+    locked.unlocked_hz = spec.boost_hz;
+    for (locked.boost_hz *= 0.95; locked.boost_hz > 210e6; locked.boost_hz *= 0.8) {
+      const std::vector<OtherPrediction> now = run(locked);
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        ASSERT_GE(now[i].latency_s, before[i].latency_s * (1 - kRounding)) << i << " at " << locked.boost_hz;
+        ASSERT_LE(now[i].average_power_w, before[i].average_power_w * (1 + kRounding))
+            << i << " at " << locked.boost_hz;
+      }
+      before = now;
+    }
+  }
+}
+
 /// Equal groups are the batched product; a group without rows counts as none.
 TEST(GroupedGemm, OfEqualGroupsIsTheBatchedGemm) {
   for (const char* name : {"h100-sxm5", "a100-sxm-80gb", "l40s"}) {

@@ -99,8 +99,8 @@ TEST_P(GemmProperties, NeverAboveTheRoofline) {
   }
 }
 
-/// One uncapped power decides: above what the limit allows, and only there, the clock is below the highest, the power
-/// is at the limit and the limit is named as what binds. In a settled run the power at that clock meets the limit.
+/// One uncapped power decides: above what the limit allows, and only there, the clock is below the highest, the limit
+/// is named as what binds. The power is that of the clock; in a settled run it is at the limit, in a burst above.
 TEST_P(GemmProperties, OnePowerDecidesClockLatencyPowerAndBound) {
   GpuSpec limited = spec_;
   limited.tdp_w *= 0.7;  // so that the limit binds on every board
@@ -115,7 +115,9 @@ TEST_P(GemmProperties, OnePowerDecidesClockLatencyPowerAndBound) {
       const GemmPrediction result = predictor.predict(gemm, mode);
       const double slowdown = result.terms.slowdown;
       const double full_clock_w = board.full_clock_w(result.work, result.latency_s / slowdown);
-      ASSERT_EQ(slowdown > 1, result.average_power_w == board.settled_cap_w()) << result.average_power_w;
+      if (mode == RunMode::sustained) {
+        ASSERT_EQ(slowdown > 1, result.average_power_w == board.settled_cap_w()) << result.average_power_w;
+      }
       ASSERT_EQ(slowdown > 1, result.bound == Bound::power);
       ASSERT_EQ(result.sm_clock_hz, limited.boost_hz / slowdown);
       ASSERT_EQ(result.energy_j, result.average_power_w * result.latency_s);
@@ -126,13 +128,9 @@ TEST_P(GemmProperties, OnePowerDecidesClockLatencyPowerAndBound) {
         continue;
       }
       ++capped;
-      ASSERT_LT(result.average_power_w, limited.tdp_w);
       const double at_clock_w = idle_w + (full_clock_w - idle_w) * std::pow(1 + 0.88 * (slowdown - 1), -1 / 0.55);
-      if (mode == RunMode::sustained) {
-        ASSERT_LE(relative_error(at_clock_w, result.average_power_w), kRounding);
-      } else {
-        ASSERT_GE(at_clock_w, result.average_power_w * (1 - kRounding)) << "a burst's clock has not fallen as far";
-      }
+      ASSERT_LE(relative_error(at_clock_w, result.average_power_w), kRounding);
+      ASSERT_GE(result.average_power_w, board.settled_cap_w()) << "a burst's clock has not fallen as far";
     }
     EXPECT_GT(capped, 0) << to_string(mode) << ": no shape meets the limit";
   }
@@ -489,7 +487,7 @@ TEST(GemmPrediction, RecordedOperandsCountOnlyWhereTheyWereRecorded) {
   EXPECT_EQ(changed([](Gemm& g) { g.k = 70000; }), Operands::random) << "no row has such a k";
   EXPECT_EQ(changed([](Gemm& g) { g.batch = 2; }), Operands::random);
   EXPECT_EQ(changed([](Gemm& g) { g.layout = Layout::nn; }), Operands::random);
-  EXPECT_EQ(changed([](Gemm& g) { g.m = 1; }), Operands::random) << "long vectors read alike";
+  EXPECT_EQ(changed([](Gemm& g) { g.m = 1; }), Operands::long_vector) << "whatever the weights hold";
 }
 
 /// What was recorded with unwritten weights ran as fast as real data, and was read as less.

@@ -127,12 +127,12 @@ struct Calibration {
 [[nodiscard]] std::string_view to_string(CalibrationSource source);
 
 /// Calibration for `spec` and `dtype`: the one of `given` for a GPU of this name; else its own file, the one for a GPU
-/// of this name whose sheet, where a data folder has it, is of the `same_board` (a name that somebody else chose proves
-/// nothing); else that of the nearest calibrated GPU with a sheet (same `kernel_architecture` first, then the
-/// closest generation, then the closest peak rate), marked `transfer`; its energy per operation is scaled by the ratio
-/// of the two GPUs' `default_power_constants`. A GPU without a kernel model has constants of its own, marked
-/// `roofline`. Errors: Error{usage} for a malformed file or one of `given` for a GPU without a kernel model,
-/// Error{failure} when no calibration of the class is found at all.
+/// of this name whose sheet, where a data folder has it, is of the `same_chip` (a name that somebody else chose proves
+/// nothing), marked `transfer` where it is not of the `same_board`; else that of the nearest calibrated GPU with a
+/// sheet (same `kernel_architecture` first, then the closest generation, then the closest peak rate), marked
+/// `transfer`; its energy per operation is scaled by the ratio of the two GPUs' `default_power_constants`. A GPU
+/// without a kernel model has constants of its own, marked `roofline`. Errors: Error{usage} for a malformed file or one
+/// of `given` for a GPU without a kernel model, Error{failure} when no calibration of the class is found at all.
 [[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given = {},
                                            Residuals residuals = Residuals::shipped);
 /// Constants fitted on `source` for `target`: the same, but for the energy per operation, and for the CUDA cores'

@@ -174,15 +174,23 @@ enum class Overlap : unsigned char { pipelined, specialised };
 /// data/measurements, 2026-11-27, docs/gpu.md] Of other architectures and of CUDA cores it was not measured.
 inline constexpr double kMostOfBurst = 0.88;
 
+/// Inverse of how the power above idle follows the clock.
+/// [chosen] 0.55, of bursts: P grows with f V^2 and the voltage falls with the clock, so P ~ f^1.8 between f, at the
+/// lowest voltage, and f^3; from 0.3 to 0.67 the errors on A100, H100, L40S, T4 and V100 differ by less than a tenth.
+inline constexpr double kClockExponent = 0.55;
+
 /// How much longer a kernel takes at the clock where its power meets the cap than at full clock: the solution s of
 /// idle + (P - idle) * (1 + 0.88 (s - 1))^(-1 / 0.55) = cap, with s = f_max / f.
 /// Equation: 1 + (((P - idle) / (cap - idle))^0.55 - 1) / 0.88 for P > cap, else 1.
-/// [chosen] 0.55, of bursts: P grows with f V^2 and the voltage falls with the clock, so P ~ f^1.8 between f, at the
-/// lowest voltage, and f^3; from 0.3 to 0.67 the errors on A100, H100, L40S, T4 and V100 differ by less than a tenth.
 [[nodiscard]] inline double settled_slowdown(double full_clock_w, double cap_w, double idle_w) {
-  constexpr double kExponent = 0.55;
   if (full_clock_w <= cap_w) return 1.0;
-  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kExponent) - 1.0) / kMostOfBurst;
+  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kClockExponent) - 1.0) / kMostOfBurst;
+}
+
+/// Share of the power above idle that is left at 1 / `slowdown` of the highest clock: what `settled_slowdown` solves.
+/// Equation: (1 + 0.88 (s - 1))^(-1 / 0.55), with s = f_max / f.
+[[nodiscard]] inline double dynamic_share(double slowdown) {
+  return std::pow(1.0 + kMostOfBurst * (slowdown - 1.0), -1.0 / kClockExponent);
 }
 
 /// Part of the settled slow-down that a burst of a few launches shows: the power controller needs time.
