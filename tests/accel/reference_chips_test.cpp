@@ -414,6 +414,7 @@ TEST(ReferenceChipErrorTest, VersionOneOfTheModelRefusesWhatItDoesNotKnow) {
   refused(&AcceleratorConfig::bf16_macs_per_lane, 1, "bf16_macs_per_lane");
   refused(&AcceleratorConfig::logic_v, 0.7, "supply");
   refused(&AcceleratorConfig::memory_v, 0.7, "supply");
+  refused(&AcceleratorConfig::dram_gb, 8, "dram_gb");
 }
 
 TEST(ReferenceChipErrorTest, AChipWithPartsThatNoDesignHasIsNone) {
