@@ -85,7 +85,10 @@ Gemm equal_groups(const GroupedGemm& grouped) {
           .k = grouped.k,
           .batch = groups,
           .dtype = grouped.dtype,
-          .layout = Layout::nt};
+          .layout = Layout::nt,
+          .reuse_bytes = grouped.reuse_bytes,
+          .quantisation = grouped.quantisation,
+          .output = grouped.output};
 }
 
 Bound bound_of(const OtherTerms& t) {
@@ -121,7 +124,6 @@ std::string attention_problem(const Attention& a) {
 }
 
 std::string grouped_problem(const GroupedGemm& grouped) {
-  constexpr std::size_t kMostGroups = 65'536;  // [chosen] far above any number of experts
   if (grouped.rows.empty() || grouped.rows.size() > kMostGroups) {
     return fmt::format("1 to {} groups, not {}", kMostGroups, grouped.rows.size());
   }
@@ -294,8 +296,8 @@ double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
     groups += one > 0 ? 1 : 0;
   }
   const auto n = static_cast<double>(grouped.n), k = static_cast<double>(grouped.k);
-  const double bytes =
-      (rows * k + groups * n * k) * input_bytes(grouped.dtype) + rows * n * output_bytes(grouped.dtype);
+  const double bytes = (rows * k + groups * n * k) * input_bytes(grouped.dtype) +
+                       rows * n * output_bytes({.dtype = grouped.dtype, .output = grouped.output});
   return std::max(ops(grouped) / spec.ops_per_s(grouped.dtype, spec.boost_hz), bytes / bytes_per_s(spec, bytes));
 }
 
