@@ -289,15 +289,19 @@ OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) 
   return best;
 }
 
-double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
+double compulsory_bytes(const GroupedGemm& grouped) {
   double rows = 0, groups = 0;
   for (const std::int64_t one : grouped.rows) {
     rows += static_cast<double>(one);
     groups += one > 0 ? 1 : 0;
   }
   const auto n = static_cast<double>(grouped.n), k = static_cast<double>(grouped.k);
-  const double bytes = (rows * k + groups * n * k) * input_bytes(grouped.dtype) +
-                       rows * n * output_bytes({.dtype = grouped.dtype, .output = grouped.output});
+  return (rows * k + groups * n * k) * input_bytes(grouped.dtype) +
+         rows * n * output_bytes({.dtype = grouped.dtype, .output = grouped.output});
+}
+
+double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
+  const double bytes = compulsory_bytes(grouped);
   return std::max(ops(grouped) / spec.ops_per_s(grouped.dtype, spec.boost_hz), bytes / bytes_per_s(spec, bytes));
 }
 

@@ -161,13 +161,8 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       range_(calibration.range),
       power_range_(calibration.power_range) {}
 
-/// The traffic of a product of which everything but `dram` is known.
-///
-/// Equation: of the activations DRAM holds min(m k bytes, Gemm::activation_bytes). A convolution is an implicit GEMM:
-/// its m x k matrix is made up in shared memory, tile by tile, out of the image [paper: cudnn-2014, section 3.1], whose
-/// pixels the windows of neighbouring rows and of successive k share. What the matrix repeats comes out of L2
-/// (`repeated_bytes`): the L2 serves the panels of a GEMM, DRAM the image as often as a GEMM's operand of that size.
-/// [chosen] All repetitions hit the L2: windows of one row of tiles are read within one main loop.
+/// The traffic of a product of which everything but `dram` is known. Windows that overlap pass the L2 only
+/// (`repeated_bytes`).
 Predictor::DramTraffic Predictor::dram_traffic(const Gemm& gemm, const Shape& shape) const {
   const bool weights_are_n = (gemm.weights == Operand::b) != (gemm.layout == Layout::tt);
   const double weight_bytes = shape.batch * (weights_are_n ? shape.n : shape.m) * shape.k * input_bytes_;

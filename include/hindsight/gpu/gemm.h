@@ -110,6 +110,10 @@ void require_valid(const Gemm& gemm);
 }
 
 /// Bytes of the activations' matrix that are others of them once more: 0 but for overlapping windows.
+/// Equation: max(m k bytes - Gemm::activation_bytes, 0). A convolution is an implicit GEMM: its m x k matrix is made up
+/// in shared memory, tile by tile, out of the image [paper: cudnn-2014, section 3.1]. What it repeats the L2 serves;
+/// DRAM moves the rest, again where a product's input of that size is read again (`reread_bytes`). [chosen] All
+/// repetitions hit the L2: windows of one row of tiles are read within one main loop.
 [[nodiscard]] constexpr double repeated_bytes(const Gemm& gemm) {
   if (gemm.activation_bytes <= 0) return 0;
   const auto rows = static_cast<double>(gemm.weights == Operand::b ? gemm.m : gemm.n);

@@ -87,6 +87,8 @@ struct GroupedGemm {
 /// What is wrong with it, in one line; empty when nothing is.
 [[nodiscard]] std::string grouped_problem(const GroupedGemm& grouped);
 [[nodiscard]] double ops(const GroupedGemm& grouped);
+/// Bytes that are read or written at least once: rows, the weights of groups that have some, outputs.
+[[nodiscard]] double compulsory_bytes(const GroupedGemm& grouped);
 
 /// What sets the runtime, s at the highest clock; they overlap.
 struct OtherTerms {
