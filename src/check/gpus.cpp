@@ -51,8 +51,9 @@ BatchRun run_batch(const GpuContender& contender, const workload::Network& netwo
           .energy_validated = prediction.in_validated_range && prediction.power_in_validated_range,
           .other_frac = prediction.other_latency_s / prediction.latency_s,
           .beyond_products =
-              std::any_of(prediction.others.begin(), prediction.others.end(),
-                          [](const gpu::OtherLayer& other) { return other.kind != gpu::OtherKind::depthwise; })};
+              std::any_of(prediction.others.begin(), prediction.others.end(), [](const gpu::OtherLayer& other) {
+                return other.kind != gpu::OtherKind::depthwise && other.kind != gpu::OtherKind::grouped;
+              })};
 }
 
 /// kCommonTechnology for a design of `technology`: with its cooling class, and with as many registers on a hop, so that

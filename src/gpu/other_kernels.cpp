@@ -85,7 +85,10 @@ Gemm equal_groups(const GroupedGemm& grouped) {
           .k = grouped.k,
           .batch = groups,
           .dtype = grouped.dtype,
-          .layout = Layout::nt};
+          .layout = Layout::nt,
+          .reuse_bytes = grouped.reuse_bytes,
+          .quantisation = grouped.quantisation,
+          .output = grouped.output};
 }
 
 Bound bound_of(const OtherTerms& t) {
@@ -121,7 +124,6 @@ std::string attention_problem(const Attention& a) {
 }
 
 std::string grouped_problem(const GroupedGemm& grouped) {
-  constexpr std::size_t kMostGroups = 65'536;  // [chosen] far above any number of experts
   if (grouped.rows.empty() || grouped.rows.size() > kMostGroups) {
     return fmt::format("1 to {} groups, not {}", kMostGroups, grouped.rows.size());
   }
@@ -314,15 +316,19 @@ OtherPrediction OtherKernels::at_own_clock(const GroupedGemm& grouped, RunMode m
   return best;
 }
 
-double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
+double compulsory_bytes(const GroupedGemm& grouped) {
   double rows = 0, groups = 0;
   for (const std::int64_t one : grouped.rows) {
     rows += static_cast<double>(one);
     groups += one > 0 ? 1 : 0;
   }
   const auto n = static_cast<double>(grouped.n), k = static_cast<double>(grouped.k);
-  const double bytes =
-      (rows * k + groups * n * k) * input_bytes(grouped.dtype) + rows * n * output_bytes(grouped.dtype);
+  return (rows * k + groups * n * k) * input_bytes(grouped.dtype) +
+         rows * n * output_bytes({.dtype = grouped.dtype, .output = grouped.output});
+}
+
+double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
+  const double bytes = compulsory_bytes(grouped);
   return std::max(ops(grouped) / spec.ops_per_s(grouped.dtype, spec.boost_hz), bytes / bytes_per_s(spec, bytes));
 }
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -11,6 +13,23 @@
 #include "report/fields.h"
 
 namespace hindsight::report {
+namespace {
+
+/// Groups of as many rows, one behind the other.
+struct RowCount {
+  std::size_t groups = 0;
+  std::int64_t rows = 0;
+};
+std::vector<RowCount> row_counts(const gpu::GroupedGemm& grouped) {
+  std::vector<RowCount> counts;
+  for (const std::int64_t rows : grouped.rows) {
+    if (counts.empty() || counts.back().rows != rows) counts.push_back({.groups = 0, .rows = rows});
+    ++counts.back().groups;
+  }
+  return counts;
+}
+
+}  // namespace
 
 GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMode mode) {
   return {.gpu = {gpu.spec, gpu::serving(gpu.calibration, gemm)},
@@ -21,6 +40,12 @@ GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMo
 std::string shape_text(const gpu::Gemm& gemm) {
   const std::string shape = fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k);
   return gemm.batch == 1 ? shape : fmt::format("{} * {}", gemm.batch, shape);
+}
+
+std::string shape_text(const gpu::GroupedGemm& grouped) {
+  std::vector<std::string> parts;
+  for (const RowCount& one : row_counts(grouped)) parts.push_back(fmt::format("{} * {}", one.groups, one.rows));
+  return fmt::format("{} rows x {} x {}", join(parts, ", "), grouped.n, grouped.k);
 }
 
 std::string format_text(gpu::DType dtype, gpu::Quantisation quantisation) {
@@ -213,6 +238,12 @@ Json gemm_fields_json(const gpu::Gemm& gemm) {
           {"dtype", gpu::to_string(gemm.dtype)},
           {"quantise", gpu::to_string(gemm.quantisation)},
           {"layout", gpu::to_string(gemm.layout)}};
+}
+
+Json grouped_fields_json(const gpu::GroupedGemm& grouped) {
+  Json groups = Json::array();
+  for (const RowCount& one : row_counts(grouped)) groups.push_back({{"count", one.groups}, {"rows", one.rows}});
+  return {{"groups", std::move(groups)}, {"n", grouped.n}, {"k", grouped.k}};
 }
 
 Json prediction_json(const gpu::GemmPrediction& p) {

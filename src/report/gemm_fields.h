@@ -12,6 +12,8 @@ namespace hindsight::report {
 
 /// "4096 x 4096 x 4096", with a batch "32 * 128 x 64 x 64".
 [[nodiscard]] std::string shape_text(const gpu::Gemm& gemm);
+/// "7 * 2, 50 * 1 rows x 2048 x 7168".
+[[nodiscard]] std::string shape_text(const gpu::GroupedGemm& grouped);
 /// "fp8", or "fp8 (dynamic)" with a kernel that quantises the activations before.
 [[nodiscard]] std::string format_text(gpu::DType dtype, gpu::Quantisation quantisation);
 /// "128 x 256 x 64", "128 x 64 x 64, split 4", "matrix times vector", "none".
@@ -55,6 +57,8 @@ struct ValidityNote {
 [[nodiscard]] std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns);
 
 [[nodiscard]] Json gemm_fields_json(const gpu::Gemm& gemm);
+/// {"groups": [{"count", "rows"}], "n", "k"}: groups of as many rows, one behind the other, are one entry.
+[[nodiscard]] Json grouped_fields_json(const gpu::GroupedGemm& grouped);
 [[nodiscard]] Json other_prediction_json(const gpu::OtherPrediction& prediction);
 [[nodiscard]] Json prediction_json(const gpu::GemmPrediction& prediction);
 [[nodiscard]] Json calibration_json(const CalibratedGpu& gpu);

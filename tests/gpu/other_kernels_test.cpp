@@ -334,6 +334,32 @@ TEST(GroupedGemm, UnequalGroupsCostTheirTiles) {
   EXPECT_LT(latency_s({1, 1, 1, 2045}), 0.5 * latency_s({2045, 2045, 2045, 2045}));
 }
 
+/// 5 rows of 7 elements, the weights of the two groups that have rows, 5 x 3 outputs.
+TEST(GroupedGemm, LeastBytesByHand) {
+  GroupedGemm grouped{.rows = {2, 0, 3}, .n = 3, .k = 7, .dtype = DType::int8};
+  EXPECT_EQ(compulsory_bytes(grouped), 5 * 7 + 2 * 3 * 7 + 4 * 5 * 3);
+  grouped.output = DType::int8;
+  EXPECT_EQ(compulsory_bytes(grouped), 5 * 7 + 2 * 3 * 7 + 5 * 3);
+}
+
+/// The weights of a network's experts have left the L2 since; results of one byte are fewer bytes.
+TEST(GroupedGemm, TakesReuseAndOutputsAsAGemmDoes) {
+  const GpuSpec spec = load_gpu("h200");
+  const OtherKernels kernels = kernels_of(spec, DType::fp8);
+  GroupedGemm grouped{.rows = {8, 8, 8, 8}, .n = 1024, .k = 1024, .dtype = DType::fp8};
+  const OtherPrediction kept = kernels.predict(grouped, RunMode::sustained);
+  grouped.reuse_bytes = 2 * spec.l2_bytes;
+  const OtherPrediction gone = kernels.predict(grouped, RunMode::sustained);
+  EXPECT_GE(gone.dram_bytes, 4.0 * 1024 * 1024);
+  EXPECT_LT(kept.dram_bytes, gone.dram_bytes);
+  grouped.rows = {8192, 8192, 8192, 8192};
+  const OtherPrediction wide = kernels.predict(grouped, RunMode::sustained);
+  grouped.output = DType::fp8;
+  const OtherPrediction narrow = kernels.predict(grouped, RunMode::sustained);
+  EXPECT_LE(relative_error(wide.dram_bytes - narrow.dram_bytes, 4.0 * 8192 * 1024), 1e-6);
+  EXPECT_LT(narrow.latency_s, wide.latency_s);
+}
+
 TEST(GroupedGemm, NamesWhatIsWrong) {
   EXPECT_EQ(grouped_problem({.rows = {0, 3}}), "");
   EXPECT_THAT(grouped_problem({.rows = {}}), HasSubstr("groups"));

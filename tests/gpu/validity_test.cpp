@@ -35,6 +35,9 @@ TEST(ValidatedRange, EndsAreInsideAndTheNextNumberIsNot) {
   EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 63}));
   EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 129}));
   EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 100, .batch = 2}));
+  EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 100, .activation_bytes = 100}));
+  EXPECT_TRUE(covered({.m = 100, .n = 100, .k = 100, .activation_bytes = 2 * 100 * 100}));
+  EXPECT_FALSE(covered({.m = 100, .n = 100, .k = 100, .output = DType::fp8}));
   EXPECT_FALSE(covered(kInside, RunMode::burst, 9e-6));
   EXPECT_FALSE(covered(kInside, RunMode::burst, 101e-6));
 }

@@ -82,18 +82,18 @@ namespace hindsight::gpu {
 /// Bytes that one product reads from DRAM beyond both inputs once, in the better of two orders:
 /// - the CTAs in flight cover a block of P rows and Q columns of the output, P Q = outputs in flight and P = Q as far
 ///   as m and n go, and walk along k together: rows are read once per block of columns, columns once per block of rows,
-///   a (n / Q - 1) + b (m / P - 1) with a = m k bytes, b = n k bytes;
+///   a (n / Q - 1) + b (m / P - 1) with a, b = bytes of the rows and of the columns, m k and n k elements unless memory
+///   holds fewer (Gemm::activation_bytes);
 /// - rows (or columns) of `panel_bytes` stay in L2 over the whole k while the columns (or rows) pass:
 ///   the lesser of b (a / panel - 1) and a (b / panel - 1).
 /// Nothing where one input fits in the panel or the whole output is in flight, and continuous there.
 /// Source: blocking for two levels of memory [paper: hong-kung-1981].
-[[nodiscard]] inline double reread_bytes(double m, double n, double k_bytes, double outputs_in_flight,
+[[nodiscard]] inline double reread_bytes(double m, double n, double a, double b, double outputs_in_flight,
                                          double panel_bytes) {
-  const double a = m * k_bytes, b = n * k_bytes;
   if (m * n <= outputs_in_flight || std::min(a, b) <= panel_bytes) return 0.0;
   const double side = std::sqrt(outputs_in_flight);
   const double walked =
-      std::min(m, n) < side ? std::min(a, b) * (m * n / outputs_in_flight - 1.0) : (a * n + b * m) / side - a - b;
+      std::min(m, n) < side ? (m < n ? a : b) * (m * n / outputs_in_flight - 1.0) : (a * n + b * m) / side - a - b;
   const double held = a * b / panel_bytes - std::max(a, b);
   return std::min(walked, held);
 }

@@ -13,7 +13,7 @@
 ///     L2, as in a GEMM.
 ///   grouped    as the batched GEMM of equal groups, for every kernel of the library; its CTAs and what follows from
 ///     them (arithmetic, L2, fill) times the ratio of the tiles: sum of ceil(rows / tile) over the groups, over groups
-///     x ceil(mean rows / tile). The fastest counts.
+///     x ceil(mean rows / tile). The fastest counts. What runs before the product to quantise is scaled with it.
 ///   The power limit acts as on a GEMM.
 ///
 /// Valid for: formats of the tensor cores, Ampere to Hopper; other GPUs and fp32 by the same equations. Attention's two
@@ -23,8 +23,10 @@
 /// embedding.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,15 +73,23 @@ struct Streaming {
 /// A depthwise convolution: `macs` multiply-adds, `taps` of them for every output.
 [[nodiscard]] Streaming depthwise(double macs, double taps, double read_bytes, double written_bytes);
 
+/// Most groups of one kernel [chosen] far above any number of experts.
+inline constexpr std::size_t kMostGroups = 65'536;
 /// One product per group, each with weights of its own and `rows` of its own: experts and the tokens sent to them.
 struct GroupedGemm {
   std::vector<std::int64_t> rows;  ///< of every group; 0: no token, its weights are not read
   std::int64_t n = 1, k = 1;
   DType dtype = DType::bf16;
+  /// As those of a Gemm.
+  double reuse_bytes = 0;
+  Quantisation quantisation = Quantisation::none;
+  std::optional<DType> output = {};
 };
 /// What is wrong with it, in one line; empty when nothing is.
 [[nodiscard]] std::string grouped_problem(const GroupedGemm& grouped);
 [[nodiscard]] double ops(const GroupedGemm& grouped);
+/// Bytes that are read or written at least once: rows, the weights of groups that have some, outputs.
+[[nodiscard]] double compulsory_bytes(const GroupedGemm& grouped);
 
 /// What sets the runtime, s at the highest clock; they overlap.
 struct OtherTerms {

@@ -163,7 +163,7 @@ class Predictor {
       resident_bytes_;
   double launch_s_, settled_launch_s_, reduction_start_s_, quantise_start_s_, epilogue_s_, fill_s_, floor_s_,
       single_launch_s_, settle_s_;
-  double input_bytes_, output_bytes_;
+  double input_bytes_;
   double peak_dram_bytes_per_s_, peak_l2_bytes_per_s_;  ///< of the roofline
   bool host_launched_blocks_;
   bool calibrated_;
