@@ -42,6 +42,7 @@ struct CalibrateOptions {
   std::string out;
   bool power = false;
   bool residual = false;
+  bool force = false;
 };
 
 std::vector<dataset::RowFilter> filters(const std::vector<std::string>& where) {
@@ -93,6 +94,7 @@ std::string command_text(const CalibrateOptions& options) {
   if (!options.power && options.mode == "sustained") text += " --mode sustained";
   if (options.power) text += " --power";
   if (options.residual) text += " --residual";
+  if (options.force) text += " --force";
   if (!options.shortest_us.empty()) text += " --shortest-us " + options.shortest_us;
   if (!options.operands.empty()) text += " --operands " + options.operands;
   if (!options.calibrations.empty()) {
@@ -130,14 +132,37 @@ void require_quantised(const CalibrateOptions& options, const gpu::Gemm& gemm) {
   if (!problem.empty()) throw Error(ErrorKind::usage, "calibrate --quantise: " + problem);
 }
 
+/// What rows are to be of; nothing with --force.
+std::optional<dataset::RowOrigin> origin_of(const CalibrateOptions& options, const gpu::GpuSpec& spec,
+                                            gpu::RunMode mode) {
+  if (options.force) return std::nullopt;
+  return dataset::RowOrigin{.gpu = spec, .mode = mode};
+}
+
+/// How rows of runtimes were run.
+gpu::RunMode mode_of(const CalibrateOptions& options) {
+  return options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
+}
+
+/// Refuses a fit that predicts nothing; none with --force.
+void require_fit(const CalibrateOptions& options, const std::string& problem) {
+  if (problem.empty() || options.force) return;
+  constexpr std::size_t kShown = 120;  // [chosen] the end of a path is cut before the remedy
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {}. Nothing is written: are all rows of this GPU, format, unit and mode? --where keeps "
+                          "some rows, --force writes the file all the same",
+                          printable(options.measurements, kShown), problem));
+}
+
 /// The rows of a table that the options name. Errors: those of the reader; Error{usage} for a format the GPU lacks.
 std::vector<gpu::GemmMeasurement> measured_rows(const CalibrateOptions& options, const gpu::GpuSpec& spec) {
   const std::optional<gpu::DType> dtype =
       options.dtype.empty() ? std::nullopt : std::optional(gpu::parse_dtype(options.dtype));
   const dataset::GemmColumns columns =
       options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
-  std::vector<gpu::GemmMeasurement> rows = dataset::read_gemm_rows(
-      dataset::read_table(options.measurements), columns, filters(options.where), dtype, quantisation_of(options));
+  std::vector<gpu::GemmMeasurement> rows =
+      dataset::read_gemm_rows(dataset::read_table(options.measurements), columns, filters(options.where), dtype,
+                              quantisation_of(options), origin_of(options, spec, mode_of(options)));
   for (const gpu::GemmMeasurement& row : rows) {
     static_cast<void>(spec.rate(row.gemm.dtype));
     require_quantised(options, row.gemm);
@@ -166,10 +191,12 @@ int calibrate_runtimes(const CalibrateOptions& options, const Session& session) 
   const std::vector<gpu::GemmMeasurement> rows = measured_rows(options, spec);
 
   gpu::CalibrateOptions fit;
-  fit.mode = options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
+  fit.mode = mode_of(options);
+  fit.implausible = options.force ? gpu::Implausible::taken : gpu::Implausible::refused;
   fit.start = gpu::start_constants(spec, gpu::dtype_class(rows.front().gemm.dtype));
   hold_constants(options.hold, fit);
   gpu::CalibrationReport report = gpu::calibrate(spec, rows, fit);
+  require_fit(options, gpu::fit_problem(report.held_out));
   report.calibration.note = options.note;
   report.calibration.data = data_text(options);
   const std::string yaml = gpu::to_yaml(report, command_text(options), session.provenance.started_at.substr(0, 10));
@@ -200,8 +227,7 @@ int calibrate_residual(const CalibrateOptions& options, const Session& session) 
                             "--calibration",
                             spec.name));
   }
-  const gpu::RunMode mode = options.mode.empty() ? gpu::RunMode::burst : gpu::parse_mode(options.mode);
-  gpu::Residual residual = gpu::train_residual(spec, constants, rows, mode).residual;
+  gpu::Residual residual = gpu::train_residual(spec, constants, rows, mode_of(options)).residual;
   residual.data = data_text(options);
   write_or_rehearse(session, options.out,
                     gpu::to_yaml(residual, command_text(options), session.provenance.started_at.substr(0, 10)));
@@ -261,6 +287,27 @@ bool takes_recorded_operands(const std::string& text) {
   return !text.empty() && parse_enum("--operands", text, kTakesRecorded);
 }
 
+/// The rows of a table that the options name, as a fit of power sees them; `result` gets their range.
+std::vector<gpu::PowerMeasurement> measured_powers(const CalibrateOptions& options, const gpu::GpuSpec& spec,
+                                                   const gpu::Predictor& predictor, gpu::DType dtype,
+                                                   gpu::PowerCalibration& result) {
+  const dataset::GemmColumns columns =
+      options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
+  const double shortest = shortest_s(options);
+  const std::vector<dataset::PoweredGemm> powered =
+      dataset::read_power_rows(dataset::read_table(options.measurements), columns, filters(options.where), dtype,
+                               quantisation_of(options), origin_of(options, spec, gpu::RunMode::sustained));
+  std::vector<gpu::PowerMeasurement> rows;
+  for (const auto& [measurement, power_w] : powered) {
+    const auto& [gemm, latency_s] = measurement;
+    if (latency_s < shortest) continue;
+    rows.push_back(
+        gpu::power_measurement(predictor, gemm, latency_s, power_w, gpu::recorded_operands(result.unwritten, gemm)));
+    gpu::include(*result.range, gemm, latency_s);
+  }
+  return rows;
+}
+
 int calibrate_power(const CalibrateOptions& options, const Session& session) {
   if (options.mode == "burst") {
     throw Error(ErrorKind::usage, "calibrate --power: power is of sustained runs. Leave out --mode burst");
@@ -274,8 +321,6 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
   const gpu::Calibration runtime =
       gpu::load_calibration(spec, dtype, read_given_calibrations(options.calibrations, {spec}), gpu::Residuals::none);
   const gpu::Predictor predictor(spec, runtime, dtype);
-  const dataset::GemmColumns columns =
-      options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
 
   gpu::PowerCalibration result;
   result.gpu = spec.name;
@@ -287,22 +332,13 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
     const bool of_dtype = known.range && known.range->dtypes[static_cast<std::size_t>(dtype)];
     if (of_dtype) result.unwritten = known.unwritten;
   }
-  std::vector<gpu::PowerMeasurement> rows;
-  const double shortest = shortest_s(options);
-  for (const auto& [measurement, power_w] :
-       dataset::read_power_rows(dataset::read_table(options.measurements), columns, filters(options.where), dtype,
-                                quantisation_of(options))) {
-    const auto& [gemm, latency_s] = measurement;
-    if (latency_s < shortest) continue;
-    rows.push_back(
-        gpu::power_measurement(predictor, gemm, latency_s, power_w, gpu::recorded_operands(result.unwritten, gemm)));
-    gpu::include(*result.range, gemm, latency_s);
-  }
+  const std::vector<gpu::PowerMeasurement> rows = measured_powers(options, spec, predictor, dtype, result);
   gpu::PowerConstants start = gpu::default_power_constants(spec, dtype_class);
   start.op_j = runtime.constants.op_j;
   start.active_w = active_w.value_or(start.active_w);
   const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows, start,
                                            active_w ? gpu::PowerFitted::shares_of_zero_weights : gpu::PowerFitted::all);
+  require_fit(options, gpu::fit_problem(fit.held_out));
   result.constants = fit.constants;
   result.data = data_text(options);
   result.row_count = static_cast<double>(rows.size());
@@ -364,6 +400,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->add_option("--operands", options->operands, "--power: random or recorded data [random]");
   verb->add_flag("--residual", options->residual, "Learn what the constants leave unexplained (needs\nlibxgboost)");
   verb->add_option("--calibration", options->calibrations, "--power, --residual: fitted runtimes [shipped]");
+  verb->add_flag("--force", options->force, "Take rows and write a fit that look wrong");
   verb->add_option("--out", options->out, "File to write [-: standard output]");
   add_dry_run(*verb, session);
   verb->footer(

@@ -56,6 +56,7 @@ struct Candidate {
   accel::AcceleratorConfig config;
   std::string technology = {};      ///< of its log, its space or its chip; empty: nothing says
   std::string why_technology = {};  ///< of a reference chip
+  std::optional<accel::PublishedArea> published_area = {};
   std::optional<std::int64_t> rank = {};
   std::optional<std::int64_t> proposal_id = {};
   std::optional<std::string> earlier_verdict = {};
@@ -150,7 +151,7 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
                                           fmt::format("{}: has rows of {} with", options.log, options.design))}};
   }
   if (is_text_id(options.design)) {
-    const space::DesignSpace space = space::load_space(space_of(options));
+    const space::DesignSpace space = space_of_text_id(options.design, options.space);
     return {
         {.name = options.design, .config = configuration_of(space, options.design), .technology = space.technology()}};
   }
@@ -159,7 +160,11 @@ std::vector<Candidate> from_design(const CheckOptions& options) {
     remark(fmt::format("--space {}: is not read, as {} is a reference chip and no design of a space",
                        printable(options.space, 100), printable(options.design, 100)));
   }
-  return {{.name = chip.name, .config = chip.config, .technology = chip.technology, .why_technology = why}};
+  return {{.name = chip.name,
+           .config = chip.config,
+           .technology = chip.technology,
+           .why_technology = why,
+           .published_area = chip.published_area}};
 }
 
 std::vector<Candidate> candidates(const CheckOptions& options) {
@@ -235,8 +240,8 @@ class Judge {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
       for (const workload::Network& network : networks_of(list, proposed_by)) {
-        comparisons.push_back(
-            check::compare(candidate.config, technology, network, runs_of(network, candidate.config.precision)));
+        comparisons.push_back(check::compare(candidate.config, technology, network,
+                                             runs_of(network, candidate.config.precision), candidate.published_area));
       }
     }
     return comparisons;
@@ -309,7 +314,9 @@ int run(const CheckOptions& options, const Session& session) {
   const bool keeps_verdicts = !options.log.empty() && options.design.empty();
   if (keeps_verdicts) FileRoles().appends_log("--log", options.log).require_usable();
   Judge judge(options.gpus, options.calibrations);
-  report::GpuCheckReport report{.technology = technology.name, .why_technology = designs.front().why_technology};
+  report::GpuCheckReport report{.technology = technology.name,
+                                .technology_file = technology.file.value_or(""),
+                                .why_technology = designs.front().why_technology};
   const std::string proposed_by = !options.workloads.empty() ? "" : options.log.empty() ? options.file : options.log;
   for (const Candidate& candidate : designs) {
     report.designs.push_back({.design = candidate.name,

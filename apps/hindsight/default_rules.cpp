@@ -27,6 +27,7 @@ constexpr auto kSenseless = std::to_array<Senseless>({
     {"forget", "every ask would forget what awaits an answer"},
     {"pending", "ask would ask for nothing"},
     {"repeat", "whether a design was measured again is known of one file at a time"},
+    {"force", "whether what looks wrong is taken is known of one file at a time"},
 });
 
 /// Options that name a file which each verb fills with something else.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "hindsight/accel/nearest_design.h"
 #include "hindsight/core/error.h"
@@ -22,6 +23,28 @@ namespace hindsight::app {
 
 bool is_text_id(const std::string& design) {
   return design.find('=') != std::string::npos && design.find('/') == std::string::npos;
+}
+
+space::DesignSpace space_of_text_id(const std::string& text_id, const std::string& asked) {
+  if (!asked.empty()) return space::load_space(asked);
+  space::DesignSpace space = space::load_space(kDefaultSpace);
+  const auto problem_in = [&](const space::DesignSpace& one) -> std::optional<Error> {
+    try {
+      (void)one.parse_design(text_id);
+      return std::nullopt;
+    } catch (const Error& error) {
+      return error;
+    }
+  };
+  const std::optional<Error> problem = problem_in(space);
+  if (!problem) return space;
+  for (const std::string& name : list_data_files("configs/spaces")) {
+    if (name == kDefaultSpace || problem_in(space::load_space(name))) continue;
+    throw Error(ErrorKind::usage, fmt::format("the design is one of space '{0}', and '{1}' was asked, as no space was "
+                                              "named. Name it: --space {0}",
+                                              printable(name), kDefaultSpace));
+  }
+  return space;
 }
 
 bool names_logged(const std::string& design, const std::string& log) {

@@ -21,6 +21,10 @@ inline constexpr const char* kDesignHelp = "Text id, short id of --log, referenc
 /// The space of a text id where none is named.
 inline constexpr const char* kDefaultSpace = "edge";
 
+/// The space that is `asked` for, else kDefaultSpace. Error{usage} where that was not asked for and does not have the
+/// design of a text id: with the shipped space that has it, if one does.
+[[nodiscard]] space::DesignSpace space_of_text_id(const std::string& text_id, const std::string& asked);
+
 /// Whether a log was named and `design` can be a short id of it. A log that is named is there: the errors of
 /// Log::open(), also where the design needs none.
 [[nodiscard]] bool names_logged(const std::string& design, const std::string& log);

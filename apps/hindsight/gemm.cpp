@@ -259,8 +259,8 @@ void remark_on(const TableSummary& table) {
   for (const std::string& text : table.remarks) remark(text);
   if (table.of_zero_weights > 0) {
     remark(
-        fmt::format("power of {} of {} predictions is that of unwritten weights, as recorded for these shapes; with "
-                    "--operands random it is that of real data",
+        fmt::format("power of {} of {} predictions is that of unwritten weights or long vectors, as recorded for "
+                    "these shapes; with --operands random it is that of real data",
                     with_commas(table.of_zero_weights), with_commas(table.predictions)));
   }
   if (table.rooflines > 0) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "design_argument.h"
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
@@ -42,7 +43,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vect
                                    fmt::format("{}: has rows of {} with", options.log, options.design)));
   }
   if (is_text_id(options.design)) {
-    const space::DesignSpace space = space::load_space(options.space.empty() ? kDefaultSpace : options.space);
+    const space::DesignSpace space = space_of_text_id(options.design, options.space);
     return in_space(space, space.parse_design(options.design), space.technology());
   }
   const auto [chip, why] = asked_chip(options.design, options.technology);
@@ -50,6 +51,7 @@ report::EvaluatedDesign evaluate(const SimulateOptions& options, const std::vect
   accel::require_expressible(technology, chip.name, chip.config);
   report::EvaluatedDesign result = report::evaluate_design(chip.name, chip.config, technology, networks);
   result.description = chip.description;
+  if (chip.published_area) result.published_area = accel::compared(*chip.published_area, result.chip.area);
   result.why_technology = why;
   return result;
 }

@@ -38,7 +38,7 @@ constexpr std::array<ConfigField, 16> kFields{{
     {"dram_devices", &AcceleratorConfig::dram_devices, false},
 }};
 
-constexpr std::array<ConfigField, 9> kReferenceFields{{
+constexpr std::array<ConfigField, 10> kReferenceFields{{
     {"working_frac", &AcceleratorConfig::working_frac, false},
     {"core_working_frac", &AcceleratorConfig::core_working_frac, false},
     {"core_memory_port_bytes", &AcceleratorConfig::core_memory_port_bytes, false},
@@ -48,6 +48,7 @@ constexpr std::array<ConfigField, 9> kReferenceFields{{
     {"logic_v", &AcceleratorConfig::logic_v, false},
     {"memory_v", &AcceleratorConfig::memory_v, false},
     {"whole_weight_tiles", &AcceleratorConfig::whole_weight_tiles, false},
+    {"dram_gb", &AcceleratorConfig::dram_gb, false},
 }};
 
 /// What a file may say of one of them: shares of a memory, volts, a port that there has to be, parts that a chip may
@@ -69,6 +70,8 @@ constexpr EnumNames<DramType, kDramTypeCount> kDramTypes{{{DramType::lpddr4, "lp
                                                           {DramType::hbm3, "hbm3"}}};
 constexpr EnumNames<Precision, kPrecisionCount> kPrecisions{
     {{Precision::int8, "int8"}, {Precision::fp8, "fp8"}, {Precision::bf16, "bf16"}}};
+constexpr EnumNames<AreaScope, kAreaScopeCount> kAreaScopes{
+    {{AreaScope::die, "die"}, {AreaScope::accelerator, "accelerator"}, {AreaScope::cells, "cells"}}};
 
 // Parameters whose values are names.
 const std::string kPrecisionField = "precision", kDramTypeField = "dram_type";
@@ -146,6 +149,9 @@ std::string_view to_string(Precision precision) { return name_in(kPrecisions, pr
 std::optional<Precision> parse_precision(std::string_view name) {
   return find_enum(name == "fp16" ? "bf16" : name, kPrecisions);  // what costs the same is the same here
 }
+
+std::string_view to_string(AreaScope scope) { return name_in(kAreaScopes, scope); }
+std::optional<AreaScope> parse_area_scope(std::string_view name) { return find_enum(name, kAreaScopes); }
 
 std::uint16_t nearest_precision(const space::Parameter& parameter, Precision precision) {
   return least_different(parameter.labels, [&](const std::string& label) {
@@ -292,19 +298,40 @@ std::string nearest_technology(const ConfigNode& root) {
   return technology;
 }
 
+/// Of a chip's file, what it says of its area; nothing: no area is published.
+std::optional<PublishedArea> published_area(const ConfigNode& root) {
+  const std::optional<ConfigNode> area = root.find("published_area_mm2");
+  if (!area) {
+    for (const char* key : {"published_area_of", "published_area_at_most"}) {
+      if (const auto node = root.find(key)) node->fail(fmt::format("{} needs published_area_mm2. Add it", key));
+    }
+    return std::nullopt;
+  }
+  PublishedArea published{.mm2 = area->as_double(kPositive)};
+  if (const auto scope = root.find("published_area_of")) {
+    published.scope = named(*scope, "published_area_of", kAreaScopes, parse_area_scope,
+                            "which parts of the model's it is held against");
+  }
+  if (const auto at_most = root.find("published_area_at_most")) published.at_most = at_most->as_bool();
+  return published;
+}
+
+/// `dram_gb` is what nothing else says, and no part of a design.
+bool is_capacity(const ConfigField& field) { return field.member == &AcceleratorConfig::dram_gb; }
+
 }  // namespace
 
 ReferenceChip load_reference_chip(const std::string& name_or_path) {
   const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "configs/designs", "reference chip"));
-  root.require_only_keys(
-      {"name", "description", "source", "technology", "config", "published_area_mm2", "published_peak_tera_ops"});
+  root.require_only_keys({"name", "description", "source", "technology", "config", "published_area_mm2",
+                          "published_area_of", "published_area_at_most", "published_peak_tera_ops"});
 
   ReferenceChip chip;
   chip.name = root.at("name").as_name();
   chip.description = root.at("description").as_string();
   chip.source = root.at("source").as_string();
   chip.technology = nearest_technology(root);
-  chip.published_area_mm2 = root.get_double("published_area_mm2", 0, kNonNegative);
+  chip.published_area = published_area(root);
   chip.published_peak_tera_ops = root.get_double("published_peak_tera_ops", 0, kNonNegative);
 
   const ConfigNode node = root.at("config");
@@ -326,6 +353,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
     if (const auto bandwidth = node.find("dram_bandwidth_gb_per_s")) {
       bandwidth->fail("dram_bandwidth_gb_per_s follows from dram_devices. Keep one of them.");
     }
+    if (const auto held = node.find("dram_gb")) held->fail("dram_gb follows from dram_devices. Keep one of them.");
     chip.config.dram_bandwidth_gb_per_s = bandwidth_of(chip.config);
   }
   if (const std::optional<ConfigNode> precision = node.find(kPrecisionField)) {
@@ -351,7 +379,8 @@ space::Design design_of(const ReferenceChip& chip, const space::DesignSpace& spa
   const AcceleratorConfig fixed;
   for (const ConfigField& field : kReferenceFields) {
     const double value = chip.config.*field.member;
-    if (value != fixed.*field.member) refuse(field.name, shortest(value), shortest(fixed.*field.member));
+    if (is_capacity(field) || value == fixed.*field.member) continue;
+    refuse(field.name, shortest(value), shortest(fixed.*field.member));
   }
   space::Design design;
   design.levels.resize(space.parameters().size());

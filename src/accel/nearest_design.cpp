@@ -10,6 +10,7 @@
 #include "hindsight/accel/dram.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 namespace {
@@ -68,6 +69,11 @@ class Differences {
     add("dram_bandwidth_gb_per_s", chip_.dram_bandwidth_gb_per_s, design_.dram_bandwidth_gb_per_s,
         [](double value) { return fmt::format("{:.6g}", value); });
   }
+  /// Where both are known.
+  void compare_capacity() {
+    if (dram_bytes(chip_) <= 0 || dram_bytes(design_) <= 0) return;
+    add("dram_gb", dram_bytes(chip_) / units::kGiga, dram_bytes(design_) / units::kGiga, shortest);
+  }
   void compare_dram_type() { add("dram_type", chip_.dram_type, design_.dram_type, name<DramType>); }
   void compare_precision() { add("precision", chip_.precision, design_.precision, name<Precision>); }
   void compare_cooling() {
@@ -114,7 +120,10 @@ std::vector<Approximation> differences_of(const AcceleratorConfig& chip, const A
         field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s && space.find("dram_devices").has_value();
     if (!follows && !space.find(field.name)) differences.compare(field);
   }
-  for (const ConfigField& field : reference_fields()) differences.compare(field);
+  for (const ConfigField& field : reference_fields()) {
+    if (field.member != &AcceleratorConfig::dram_gb) differences.compare(field);
+  }
+  differences.compare_capacity();
   if (!space.find("dram_type")) differences.compare_dram_type();
   if (!space.find("precision")) differences.compare_precision();
   differences.compare_cooling();

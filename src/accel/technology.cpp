@@ -3,13 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology_fields.h"
 #include "hindsight/accel/template_constants.h"
 #include "hindsight/core/config.h"
@@ -26,6 +32,55 @@ namespace {
 inline constexpr Bounds kExponent{.low = 1e-6, .high = 1};
 /// Of the peak power; a chip that idles at more than nine tenths of it is none.
 inline constexpr Bounds kIdleShare{.low = 0, .high = 0.9};
+
+/// Of a key by its suffix, for a reader; "" where it has none.
+std::string_view unit_of(std::string_view key) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kUnits{
+      {{"_mm2_per_gb_per_s", "mm2 per GB/s"},
+       {"_mw_per_mm2", "mW/mm2"},
+       {"w_per_mm2", "W/mm2"},
+       {"_pj_per_byte_mm", "pJ per byte and mm"},
+       {"_pj_per_byte", "pJ per byte"},
+       {"_pj_per_bit", "pJ per bit"},
+       {"_um2_per_bit", "um2 per bit"},
+       {"_ps_per_mm", "ps/mm"},
+       {"_pj", "pJ"},
+       {"_um2", "um2"},
+       {"_mm2", "mm2"},
+       {"_ps", "ps"},
+       {"_mw", "mW"},
+       {"_w", "W"},
+       {"_v", "V"},
+       {"_nm", "nm"},
+       {"_mhz", "MHz"},
+       {"_kib", "KiB"}}};
+  const auto found = std::ranges::find_if(kUnits, [&](const auto& one) { return key.ends_with(one.first); });
+  return found == kUnits.end() ? std::string_view() : found->second;
+}
+
+/// The number of `key`, whose suffix is its unit. Of two bounds both are named with it.
+double number_at(const ConfigNode& node, const std::string& key, Bounds bounds) {
+  if (!(bounds.low > kPositive.low && std::isfinite(bounds.high))) return node.as_double(bounds);
+  const double value = node.as_double();
+  if (value >= bounds.low && value <= bounds.high) return value;
+  const std::string unit = unit_of(key).empty() ? "" : fmt::format(" {}", unit_of(key));
+  node.fail(fmt::format("{} is {}{} but must be in [{:.7g}, {:.7g}]{}. Is it in another unit, or has a digit slipped?",
+                        key, shortest(value), unit, bounds.low, bounds.high, unit));
+}
+
+/// Of a law's coefficient, at 1 KiB, and of what each type of DRAM takes; as the other numbers in technology_fields.h.
+Bounds coefficient_bounds(std::string_view law) {
+  if (law == "read_pj") return around(0.34, 2.64);
+  if (law == "write_pj") return around(0.537, 5.61);
+  if (law == "area_mm2") return around(0.000328, 0.00478);
+  HINDSIGHT_EXPECT(law == "leakage_mw");
+  return around(0.000037, 0.000276);
+}
+Bounds dram_bounds(std::string_view key) {
+  if (key == "dram_pj_per_bit") return around(3.25, 20.3);
+  HINDSIGHT_EXPECT(key == "dram_phy_mm2_per_gb_per_s");
+  return around(0.0149, 0.113);
+}
 
 [[nodiscard]] bool is_of(const NumberRule& rule, int version) {
   return rule.of_version == 0 || rule.of_version == version;
@@ -54,12 +109,12 @@ class Reader {
 
   void operator()(const char* name, double& number, const NumberRule& rule) const {
     if (!is_of(rule, version_)) return;
-    if (rule.required || node_.has(name)) number = node_.at(name).as_double(rule.bounds);
+    if (rule.required || node_.has(name)) number = number_at(node_.at(name), name, rule.bounds);
   }
   void operator()(const char* name, PowerLaw& law) const {
     const ConfigNode node = node_.at(name);
     node.require_only_keys({"coefficient", "exponent"});
-    law = {.coefficient = node.at("coefficient").as_double(kPositive),
+    law = {.coefficient = number_at(node.at("coefficient"), name, coefficient_bounds(name)),
            .exponent = node.at("exponent").as_double(kExponent)};
   }
   void operator()(const char* name, SramModel& sram) const {
@@ -75,7 +130,9 @@ class Reader {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < dram_types_of(version_); ++i) names.emplace_back(to_string(static_cast<DramType>(i)));
     node.require_only_keys(names);
-    for (std::size_t i = 0; i < names.size(); ++i) values[i] = node.at(names[i]).as_double(kPositive);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      values[i] = number_at(node.at(names[i]), name, dram_bounds(name));
+    }
   }
   /// All classes are required.
   void operator()(const char* name, CoolingClass (&classes)[kCoolingClassCount]) const {
@@ -85,9 +142,9 @@ class Reader {
     for (std::size_t i = 0; i < kCoolingClassCount; ++i) {
       const ConfigNode one = node.at(cooling_names()[i]);
       one.require_only_keys({"most_w", "w_per_mm2", "interfaces_mm2", "idle_frac"});
-      classes[i] = {.most_w = one.at("most_w").as_double(kPositive),
-                    .w_per_mm2 = one.at("w_per_mm2").as_double(kPositive),
-                    .interfaces_mm2 = one.at("interfaces_mm2").as_double(kNonNegative),
+      classes[i] = {.most_w = number_at(one.at("most_w"), "most_w", around(2.5, 700)),
+                    .w_per_mm2 = number_at(one.at("w_per_mm2"), "w_per_mm2", around(0.16, 0.86)),
+                    .interfaces_mm2 = one.at("interfaces_mm2").as_double(up_to(23)),
                     .idle_frac = one.at("idle_frac").as_double(kIdleShare)};
     }
   }
@@ -157,6 +214,7 @@ void require_expressible(const Technology& technology, const std::string& chip, 
   if (config.bf16_macs_per_lane > 0) refuse("bf16_macs_per_lane");
   if (has_own_supplies(config)) refuse("a supply of its own");
   if (config.whole_weight_tiles > 0) refuse("whole_weight_tiles");
+  if (config.dram_gb > 0) refuse("dram_gb");
 }
 
 Technology at_supplies(const Technology& technology, const AcceleratorConfig& config) {
@@ -203,18 +261,88 @@ std::pair<std::string, std::optional<Cooling>> split_class(const std::string& te
   return {text.substr(0, at), cooling};
 }
 
-Technology read_technology(const std::string& name_or_path) {
-  const ConfigNode root = ConfigNode::load(find_data_file(name_or_path, "data/technology", "technology"));
-  Technology technology;
-  const int version = static_cast<int>(root.get_int("model_version", kModelVersion, 1, kSiliconModelVersion));
-  technology.model_version = version;
+/// Keys of a technology file of one version, in the order of the fields.
+std::vector<std::string> keys_of(const Technology& technology, int version) {
   KeysOf keys{version, {"name", "description", "model_version"}};
   for_each_technology_field(technology, keys);
   if (version != 1) keys.keys.emplace_back("cooling_class");
-  root.require_only_keys(keys.keys);
+  return keys.keys;
+}
+
+/// Refuses a file without a version, or of version 1, whose keys are those of version 2: the nearest key of version 1
+/// would be no remedy.
+void require_stated_version(const ConfigNode& root, const Technology& technology, int version) {
+  if (version != 1) return;
+  const std::vector<std::string> of_1 = keys_of(technology, 1), of_2 = keys_of(technology, kSiliconModelVersion);
+  const std::vector<std::string> keys = root.keys();
+  for (const std::string& key : keys) {
+    if (std::ranges::count(of_1, key) > 0 || std::ranges::count(of_2, key) == 0) continue;
+    root.at(key).fail(
+        fmt::format("key '{}' is of version 2 of the model, and the file {} version 1. {} model_version: "
+                    "2",
+                    key, root.has("model_version") ? "says" : "names no version, which is",
+                    root.has("model_version") ? "Write" : "Add"));
+  }
+}
+
+/// Numbers that exclude each other.
+void require_consistent(const ConfigNode& root, const Technology& technology) {
+  if (technology.is_version_1()) return;
+  if (technology.sram.largest_area_macro_kib > technology.sram.largest_macro_kib) {
+    root.at("sram")
+        .at("largest_area_macro_kib")
+        .fail(
+            fmt::format("largest_area_macro_kib is {} KiB, and largest_macro_kib {} KiB: no macro is larger than that. "
+                        "Make it as small",
+                        shortest(technology.sram.largest_area_macro_kib), shortest(technology.sram.largest_macro_kib)));
+  }
+  for (std::size_t i = 0; i < kCoolingClassCount; ++i) {
+    const double interfaces_mm2 = technology.cooling[i].interfaces_mm2;
+    if (interfaces_mm2 < technology.reticle_limit_mm2) continue;
+    root.at("cooling")
+        .at(cooling_names()[i])
+        .at("interfaces_mm2")
+        .fail(fmt::format("interfaces_mm2 of {} is {} mm2, and reticle_limit_mm2 {} mm2: no die of the class fits one "
+                          "exposure field. Lower the first or raise the second",
+                          cooling_names()[i], shortest(interfaces_mm2), shortest(technology.reticle_limit_mm2)));
+  }
+}
+
+Technology read_technology(const std::filesystem::path& file) {
+  const ConfigNode root = ConfigNode::load(file);
+  Technology technology;
+  const int version = static_cast<int>(root.get_int("model_version", kModelVersion, 1, kSiliconModelVersion));
+  technology.model_version = version;
+  require_stated_version(root, technology, version);
+  root.require_only_keys(keys_of(technology, version));
   technology.name = root.at("name").as_name();
   for_each_technology_field(technology, Reader(root, version));
   if (version != 1) technology.cooling_class = cooling_of(root.at("cooling_class"));
+  require_consistent(root, technology);
+  return technology;
+}
+
+/// The file that ships under a technology's name; nothing where none does.
+std::optional<std::filesystem::path> shipped_file(const std::string& name) {
+  if (name.find('/') != std::string::npos) return std::nullopt;
+  for (const std::filesystem::path& root : data_roots()) {
+    const std::filesystem::path file = root / "data/technology" / (name + ".yaml");
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored)) return file;
+  }
+  return std::nullopt;
+}
+
+/// By NAME or path; a file that says otherwise than the one that ships under its name is kept with the path as given.
+Technology named_technology(const std::string& name_or_path) {
+  const std::filesystem::path file = find_data_file(name_or_path, "data/technology", "technology");
+  Technology technology = read_technology(file);
+  const std::optional<std::filesystem::path> shipped = shipped_file(technology.name);
+  std::error_code ignored;
+  if (!shipped || std::filesystem::equivalent(file, *shipped, ignored)) return technology;
+  if (evaluator_definition(read_technology(*shipped)) != evaluator_definition(technology)) {
+    technology.file = name_or_path;
+  }
   return technology;
 }
 
@@ -224,7 +352,7 @@ std::optional<Cooling> named_cooling(const std::string& text) { return split_cla
 
 Technology load_technology(const std::string& text) {
   const auto [name_or_path, cooling] = split_class(text);
-  Technology technology = read_technology(name_or_path);
+  Technology technology = named_technology(name_or_path);
   if (!cooling) return technology;
   if (technology.is_version_1()) {
     throw Error(ErrorKind::usage,

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/check/design_memory.h"
 #include "hindsight/check/node_scaling.h"
 #include "hindsight/core/error.h"
 #include "hindsight/gpu/tensor_parallel.h"
@@ -50,8 +51,9 @@ BatchRun run_batch(const GpuContender& contender, const workload::Network& netwo
           .energy_validated = prediction.in_validated_range && prediction.power_in_validated_range,
           .other_frac = prediction.other_latency_s / prediction.latency_s,
           .beyond_products =
-              std::any_of(prediction.others.begin(), prediction.others.end(),
-                          [](const gpu::OtherLayer& other) { return other.kind != gpu::OtherKind::depthwise; })};
+              std::any_of(prediction.others.begin(), prediction.others.end(), [](const gpu::OtherLayer& other) {
+                return other.kind != gpu::OtherKind::depthwise && other.kind != gpu::OtherKind::grouped;
+              })};
 }
 
 /// kCommonTechnology for a design of `technology`: with its cooling class, and with as many registers on a hop, so that
@@ -179,7 +181,8 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
 }
 
 NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
-                          const workload::Network& network, std::vector<GpuRuns> gpus) {
+                          const workload::Network& network, std::vector<GpuRuns> gpus,
+                          const std::optional<accel::PublishedArea>& published) {
   NetworkComparison comparison{.network = network.name(),
                                .precision = config.precision,
                                .tokens = workload::tokens_of(network) / static_cast<double>(network.batch()),
@@ -195,9 +198,15 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
   AcceleratorRun& own = comparison.accelerator.emplace(accelerator_run(evaluation, network.batch()));
   bring_to_common_node(own, evaluation, config, technology, network);
   for (GpuRuns& gpu : comparison.gpus) gpu.at_equal_latency = largest_within(gpu, own.single.latency_s);
+  comparison.unknown_memory = may_exceed_memory(config, network);
   if (evaluation.area.interfaces_mm2 > 0) {
     comparison.dies = published_chips().dies;
     comparison.power = published_chips().power;
+  }
+  if (published) {
+    const double ratio =
+        comparison.published_area.emplace(accel::compared(*published, evaluation.area)).published_over_modelled();
+    comparison.dies = {.chips = 1, .least_ratio = ratio, .most_ratio = ratio};
   }
   return comparison;
 }

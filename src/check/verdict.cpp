@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
+#include "hindsight/check/design_memory.h"
 #include "hindsight/check/gpus.h"
 
 namespace hindsight::check {
@@ -16,32 +18,38 @@ std::string factor_text(double factor) {
   return factor >= 10 ? fmt::format("{:.0f}", factor) : fmt::format("{:.2g}", factor);
 }
 
-/// What neither side wins by: both are estimates. [chosen] "1x lower" says nothing.
+/// What neither side wins by: both are estimates. [chosen] "1x lower" would say nothing.
 constexpr double kAlike = 1.05;
 bool alike(double ours, double theirs) { return ours <= kAlike * theirs && theirs <= kAlike * ours; }
 
-/// "2.1x lower latency than" or "3x higher latency than".
+/// "2.1x lower latency than", "3x higher latency than" or "as fast as".
 std::string latency_words(double ours_s, double theirs_s) {
-  if (alike(ours_s, theirs_s)) return "the latency of";
+  if (alike(ours_s, theirs_s)) return "as fast as";
   return ours_s <= theirs_s ? factor_text(theirs_s / ours_s) + "x lower latency than"
                             : factor_text(ours_s / theirs_s) + "x higher latency than";
 }
 
-/// "1/8 of" or "2.5 times".
-std::string share_words(double ours, double theirs) {
-  if (alike(ours, theirs)) return "about";
-  return ours <= theirs ? "1/" + factor_text(theirs / ours) + " of" : factor_text(ours / theirs) + " times";
+/// "1/8 of the energy", "2.5 times the energy" or, where they are alike, `same`.
+std::string energy_words(double ours, double theirs, std::string_view whose, std::string_view same) {
+  if (alike(ours, theirs)) return std::string(same);
+  return ours <= theirs ? fmt::format("1/{} of {}", factor_text(theirs / ours), whose)
+                        : fmt::format("{} times {}", factor_text(ours / theirs), whose);
 }
+constexpr std::string_view kTheEnergy = "the energy", kSameEnergy = "about the same energy";
+constexpr std::string_view kThisEnergy = "this design's energy", kAboutThisEnergy = "about this design's energy";
 
-/// "7.9x the throughput at batch 64": of a GPU over the design.
+/// "7.9x the throughput at batch 64", "the same throughput at batch 64": of a GPU over the design.
 std::string throughput_words(const BatchRun& theirs, const BatchRun& ours) {
+  if (alike(theirs.inferences_per_s(), ours.inferences_per_s())) {
+    return fmt::format("the same throughput at batch {}", theirs.batch);
+  }
   return fmt::format("{}x the throughput at batch {}", factor_text(theirs.inferences_per_s() / ours.inferences_per_s()),
                      theirs.batch);
 }
 
-/// What an inference costs a GPU of the design's energy: "1/3 of", "1.2 times".
-std::string cost_words(const BatchRun& theirs, const BatchRun& ours) {
-  return share_words(theirs.energy_per_inference_j(), ours.energy_per_inference_j());
+/// What an inference costs a GPU of the design's energy: as energy_words().
+std::string cost_words(const BatchRun& theirs, const BatchRun& ours, std::string_view whose, std::string_view same) {
+  return energy_words(theirs.energy_per_inference_j(), ours.energy_per_inference_j(), whose, same);
 }
 
 /// The GPU that finishes the most in the design's time; null where none is as fast.
@@ -80,6 +88,7 @@ std::vector<std::string> estimates(const NetworkComparison& comparison) {
                                     {"non_gemm_work", comparison.counts_vector_work || other_work},
                                     {"products_alone", counts_products_alone(comparison)},
                                     {"exceeds_gpu_memory", exceeds_gpu},
+                                    {kUnknownDesignMemory, comparison.unknown_memory},
                                     {kExpertsOfOneToken, comparison.more_experts},
                                     {"die_area", comparison.dies.chips > 0},
                                     {"chip_power", comparison.power.chips > 0}}) {
@@ -107,17 +116,16 @@ std::string verdict_line(const NetworkComparison& comparison) {
   } else if (in_time == nullptr) {
     between = "; no GPU here is as fast at that batch";
   } else if (!same) {
-    between =
-        fmt::format("; in this design's time {} has {}, each for {} the energy", in_time->gpu,
-                    throughput_words(*in_time->at_equal_latency, ours), cost_words(*in_time->at_equal_latency, ours));
+    between = fmt::format("; in this design's time {} has {}, each for {}", in_time->gpu,
+                          throughput_words(*in_time->at_equal_latency, ours),
+                          cost_words(*in_time->at_equal_latency, ours, kTheEnergy, kSameEnergy));
   }
   return fmt::format(
-      "{}{} {} at batch {}, at {} the energy{}; {} has {}{}, where an inference costs it {} this "
-      "design's energy",
+      "{}{} {} at batch {}, at {}{}; {} has {}{}, where an inference costs it {}",
       estimates(comparison).empty() ? "" : "estimate: ", latency_words(ours.latency_s, closest.single.latency_s),
-      closest.gpu, ours.batch, share_words(ours.energy_j, closest.single.energy_j), between, strongest.gpu,
-      throughput_words(strongest.saturated, ours), same ? ", in no more time" : "",
-      cost_words(strongest.saturated, ours));
+      closest.gpu, ours.batch, energy_words(ours.energy_j, closest.single.energy_j, kTheEnergy, kSameEnergy), between,
+      strongest.gpu, throughput_words(strongest.saturated, ours), same ? ", in no more time" : "",
+      cost_words(strongest.saturated, ours, kThisEnergy, kAboutThisEnergy));
 }
 
 }  // namespace hindsight::check

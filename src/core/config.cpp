@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -63,6 +64,15 @@ std::string kind_text(const ConfigElement& element) {
       return "a map";
   }
   return "";
+}
+
+/// What to do about a key that no reader knows: the nearest one of `allowed` that the map lacks, else all of them. One
+/// that is there already would only be given twice.
+std::string unknown_key_remedy(const ConfigElement& map, const std::string& key, std::span<const std::string> allowed) {
+  std::vector<std::string> lacking;
+  std::ranges::copy_if(allowed, std::back_inserter(lacking),
+                       [&](const std::string& name) { return !map.index.contains(name); });
+  return nearest_name(key, lacking) ? did_you_mean(key, lacking) : known_names(allowed);
 }
 
 /// Whether a file cannot be read for what it is, and not for what the disk or the system does.
@@ -150,8 +160,9 @@ void ConfigNode::require_only_keys(std::span<const std::string> allowed) const {
   const ConfigElement& map = *impl_->element;
   for (std::size_t i = 0; i < map.keys.size(); ++i) {
     if (std::find(allowed.begin(), allowed.end(), map.keys[i]) == allowed.end()) {
-      config_fail(impl_->document->name, map.key_places[i],
-                  fmt::format("unknown key '{}'.{}", printable(map.keys[i]), did_you_mean(map.keys[i], allowed)));
+      config_fail(
+          impl_->document->name, map.key_places[i],
+          fmt::format("unknown key '{}'.{}", printable(map.keys[i]), unknown_key_remedy(map, map.keys[i], allowed)));
     }
   }
 }
@@ -166,13 +177,7 @@ ConfigNode ConfigNode::at(const std::string& key) const {
   impl_->require(ConfigElement::Kind::map, "a map");
   const auto found = impl_->element->index.find(key);
   if (found == impl_->element->index.end()) {
-    std::vector<std::string> present;
-    for (const std::string& name : impl_->element->keys) {
-      present.push_back(printable(name));
-    }
-    const auto near = nearest_name(key, present);
-    impl_->fail(fmt::format("missing key '{}' in {}.{}", key, impl_->element->label,
-                            near ? fmt::format(" Is '{}' meant to be it?", *near) : " Add it."));
+    impl_->fail(fmt::format("missing key '{}' in {}. Add it.", key, impl_->element->label));
   }
   return ConfigNode(impl_->child(found->second));
 }

@@ -160,6 +160,10 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> can
   if (const auto nearest = nearest_name(name, candidates)) {
     return fmt::format(" Did you mean '{}'?", printable(*nearest, kLongestName));
   }
+  return known_names(candidates);
+}
+
+std::string known_names(std::span<const std::string> candidates) {
   if (candidates.empty()) {
     return "";
   }

@@ -8,10 +8,12 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
@@ -87,12 +89,25 @@ LatencyColumn latency_column(const CsvTable& table, const GemmColumns& columns) 
 
 class Row {
  public:
+  static constexpr std::size_t kShown = 60;  // [chosen] a board's name and more
+
   Row(const CsvTable& table, std::size_t index) : table_(table), index_(index) {}
   [[nodiscard]] const std::string& cell(std::size_t column) const { return table_.rows[index_][column]; }
   [[noreturn]] void fail(std::size_t column, const std::string& why) const {
     const CsvTable::Place place = table_.place[index_][column];
     throw Error(ErrorKind::usage, fmt::format("{}:{}:{}: '{}' {}. {}", table_.file.string(), place.line, place.column,
                                               printable(cell(column)), why, kExpected));
+  }
+  /// Refuses a cell that is of something else than is wanted, the remedy at the end of `why`.
+  [[noreturn]] void refuse(std::size_t column, const std::string& why) const {
+    const CsvTable::Place place = table_.place[index_][column];
+    throw Error(ErrorKind::usage, fmt::format("{}:{}:{}: {} '{}' {}; --force takes all rows", table_.file.string(),
+                                              place.line, place.column, printable(table_.header[column], kShown),
+                                              printable(cell(column), kShown), why));
+  }
+  /// "--where gpu=NAME" of this row's cell, or of another value.
+  [[nodiscard]] std::string where(std::size_t column, const std::string& value) const {
+    return "--where " + shell_quoted(printable(table_.header[column] + "=" + value, kShown));
   }
   [[nodiscard]] std::int64_t size(std::size_t column) const {
     const auto value = parse_int(cell(column));
@@ -115,6 +130,120 @@ class Row {
   std::size_t index_;
 };
 
+/// Words of a GPU's name that tell its model, in lower case: those with a digit, without memories and sockets. h100 of
+/// "NVIDIA H100 80GB HBM3", a100 of "A100-SXM4-80GB", 4090 of "NVIDIA GeForce RTX 4090".
+std::set<std::string> model_words(const std::string& name) {
+  constexpr std::size_t kModelDigits = 4;  // [chosen] 3090 and 6000 are models; 80 and 141 are GB
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : lower(name) + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      word += c;
+      continue;
+    }
+    const auto digits = static_cast<std::size_t>(
+        std::count_if(word.begin(), word.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; }));
+    const bool is_number = digits == word.size();
+    const bool is_part = word.ends_with("gb") || word.starts_with("hbm") || word.starts_with("sxm");
+    if (digits > 0 && !is_part && (!is_number || digits >= kModelDigits)) words.insert(word);
+    word.clear();
+  }
+  return words;
+}
+
+/// Whether rows of a board of this name may be of the sheet's GPU: of no other model, as far as both name one.
+bool may_be_of(const std::string& board, const gpu::GpuSpec& gpu) {
+  const std::set<std::string> its = model_words(board), known = model_words(gpu.name + " " + gpu.title);
+  return its.empty() || known.empty() ||
+         std::any_of(its.begin(), its.end(), [&](const std::string& word) { return known.contains(word); });
+}
+
+/// Refuses rows that are not of a `RowOrigin`, one after the other.
+class OriginGate {
+ public:
+  OriginGate(const CsvTable& table, const std::optional<RowOrigin>& origin) : origin_(origin) {
+    if (!origin) return;
+    gpu_ = find_column(table, std::nullopt, "gpu");
+    mode_ = find_column(table, std::nullopt, "mode");
+    kernel_ = find_column(table, std::nullopt, "kernel");
+    rank_ = find_column(table, std::nullopt, "rank");
+  }
+
+  void require(const Row& row) {
+    if (gpu_) require_gpu(row, row.cell(*gpu_));
+    if (mode_) require_mode(row, row.cell(*mode_));
+    if (kernel_ && row.cell(*kernel_) == kPlainKernel) {
+      row.refuse(*kernel_, "is the plain kernel, and a library's is fitted. Keep one: " +
+                               row.where(*kernel_, std::string(kLibrary)));
+    }
+    if (rank_) require_rank(row, row.cell(*rank_));
+  }
+
+  /// A board draws no less than it does idle with its clock up, and no more than its limit, of which readings stray.
+  void require_power(const Row& row, std::size_t column, double power_w) const {
+    if (!origin_) return;
+    constexpr double kLeastOfIdle = 0.9;  // [chosen] boards of a sheet differ by less
+    constexpr double kMostOfLimit = 1.1;  // [chosen] 1.002 is the most of 31,746 rows [data: aiconfigurator]
+    constexpr double kThousand = 1000;
+    const double least_w = kLeastOfIdle * origin_->gpu.idle.back().power_w;
+    const double most_w = kMostOfLimit * origin_->gpu.tdp_w;
+    const auto plausible = [&](double watts) { return watts >= least_w && watts <= most_w; };
+    if (plausible(power_w)) return;
+    const std::string remedy = plausible(power_w * kThousand)   ? "They are kW: write them in W"
+                               : plausible(power_w / kThousand) ? "They are mW: write them in W"
+                                                                : "Look at the column, its unit and --gpu";
+    row.refuse(
+        column,
+        fmt::format("is no power of {}, which draws {:.0f} to {:.0f} W (0.9 of idle at its highest clock, 1.1 of "
+                    "its limit). {}",
+                    origin_->gpu.name, least_w, most_w, remedy));
+  }
+
+ private:
+  static constexpr std::string_view kPlainKernel = "tiled", kLibrary = "cublaslt";
+
+  void require_gpu(const Row& row, const std::string& board) {
+    if (board.empty() || board == board_) return;
+    if (!board_.empty()) {
+      row.refuse(*gpu_, fmt::format("stands beside rows of '{}'. Keep one GPU's: {}", printable(board_, Row::kShown),
+                                    row.where(*gpu_, board_)));
+    }
+    if (!may_be_of(board, origin_->gpu)) {
+      row.refuse(*gpu_,
+                 fmt::format("is another GPU than {} of --gpu ({}). Name its own sheet, or keep the rows of "
+                             "that one: {}",
+                             origin_->gpu.name, printable(origin_->gpu.title, Row::kShown), row.where(*gpu_, "NAME")));
+    }
+    board_ = board;
+  }
+
+  void require_mode(const Row& row, const std::string& mode) const {
+    const std::string wanted(gpu::to_string(origin_->mode));
+    const bool known = mode == gpu::to_string(gpu::RunMode::burst) || mode == gpu::to_string(gpu::RunMode::sustained);
+    if (!known || mode == wanted) return;
+    row.refuse(
+        *mode_,
+        fmt::format("is not how the rows of this fit were run, {}. Keep those: {}{}", wanted, row.where(*mode_, wanted),
+                    origin_->mode == gpu::RunMode::burst ? ", or fit the others: --mode sustained" : ""));
+  }
+
+  void require_rank(const Row& row, const std::string& rank) {
+    if (!first_rank_) first_rank_ = rank;
+    if (rank == *first_rank_) return;
+    row.refuse(*rank_, fmt::format("stands beside rows of rank '{}' (of several algorithms of a product one is its "
+                                   "time). Keep one: {}",
+                                   printable(*first_rank_, Row::kShown), row.where(*rank_, *first_rank_)));
+  }
+
+  const std::optional<RowOrigin>& origin_;
+  std::optional<std::size_t> gpu_, mode_, kernel_, rank_;
+  std::string board_;  ///< of the rows before
+  std::optional<std::string> first_rank_;
+};
+
+/// Whether a row says that nothing was measured, as `measure` does.
+bool is_unmeasured(const std::string& status) { return status == "failed" || status == "unsupported"; }
+
 /// Calls `visit(row, measurement)` for every row that the filters and the dtype keep.
 template <typename Visit>
 void for_each_row(const CsvTable& table, const GemmColumns& columns, const std::vector<RowFilter>& filters,
@@ -122,13 +251,13 @@ void for_each_row(const CsvTable& table, const GemmColumns& columns, const std::
   const std::size_t m = require_column(table, columns.m, "m"), n = require_column(table, columns.n, "n"),
                     k = require_column(table, columns.k, "k");
   const auto batch = find_column(table, columns.batch, "batch"), format = find_column(table, columns.dtype, "dtype"),
-             layout = find_column(table, columns.layout, "layout");
+             layout = find_column(table, columns.layout, "layout"), status = find_column(table, std::nullopt, "status");
   const LatencyColumn latency = latency_column(table, columns);
   std::vector<std::size_t> filter_columns;
   for (const RowFilter& filter : filters) filter_columns.push_back(table.column(filter.column));
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const Row row(table, i);
-    bool kept = true;
+    bool kept = !status || !is_unmeasured(row.cell(*status));
     for (std::size_t f = 0; f < filters.size(); ++f) kept = kept && row.cell(filter_columns[f]) == filters[f].value;
     if (!kept) continue;
     gpu::Gemm gemm{.m = row.size(m), .n = row.size(n), .k = row.size(k)};
@@ -179,11 +308,15 @@ GemmColumns parse_gemm_columns(const std::string& text) {
 
 std::vector<gpu::GemmMeasurement> read_gemm_rows(const CsvTable& table, const GemmColumns& columns,
                                                  const std::vector<RowFilter>& filters, std::optional<gpu::DType> dtype,
-                                                 gpu::Quantisation quantisation) {
+                                                 gpu::Quantisation quantisation,
+                                                 const std::optional<RowOrigin>& origin) {
+  OriginGate gate(table, origin);
   std::vector<gpu::GemmMeasurement> measurements;
-  for_each_row(
-      table, columns, filters, dtype, quantisation,
-      [&](const Row& /*row*/, const gpu::GemmMeasurement& measurement) { measurements.push_back(measurement); });
+  for_each_row(table, columns, filters, dtype, quantisation,
+               [&](const Row& row, const gpu::GemmMeasurement& measurement) {
+                 gate.require(row);
+                 measurements.push_back(measurement);
+               });
   if (measurements.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no row is left (of {}). Other --where or --dtype?",
                                               table.file.string(), table.rows.size()));
@@ -222,17 +355,21 @@ std::vector<gpu::GemmMeasurement> medians(const std::vector<gpu::GemmMeasurement
 
 std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumns& columns,
                                          const std::vector<RowFilter>& filters, std::optional<gpu::DType> dtype,
-                                         gpu::Quantisation quantisation) {
+                                         gpu::Quantisation quantisation, const std::optional<RowOrigin>& origin) {
   const auto power = find_column(table, columns.power_w, "power_w");
   if (!power) {
     throw Error(ErrorKind::usage, fmt::format("{}:1: no column 'power_w' (a fit of power needs it). Name it by "
                                               "--columns power_w=NAME?",
                                               table.file.string()));
   }
+  OriginGate gate(table, origin);
   std::vector<PoweredGemm> rows;
   for_each_row(table, columns, filters, dtype, quantisation,
                [&](const Row& row, const gpu::GemmMeasurement& measurement) {
-                 if (!row.cell(*power).empty()) rows.push_back({measurement, row.watts(*power)});
+                 if (row.cell(*power).empty()) return;
+                 rows.push_back({measurement, row.watts(*power)});
+                 gate.require(row);
+                 gate.require_power(row, *power, rows.back().power_w);
                });
   if (rows.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no row with a power is left (of {}). Bursts have none: measure with "

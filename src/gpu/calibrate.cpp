@@ -221,6 +221,24 @@ void require_rows(std::span<const MeasuredGpu> gpus) {
   }
 }
 
+/// What to do about latencies that are `off` times too long at the median: the unit that explains it, where one does.
+std::string unit_remedy(double off) {
+  constexpr double kMostBeside =
+      3;  // [chosen] what another shape of products or another board explains; 10 it does not
+  const double thousands = std::round(std::log10(off) / 3), factor = std::pow(1000, std::abs(thousands));
+  const double beside = std::abs(std::log10(off) - 3 * thousands);
+  if (thousands == 0 || beside > std::log10(kMostBeside)) {
+    return "No unit explains that. Look at the column, the format and --gpu";
+  }
+  const bool longer = off > 1, millions = factor > 1000;
+  const char* numbers = longer ? (millions ? "us read as s, or ns as ms" : "us read as ms, or ms as s")
+                               : (millions ? "s read as us" : "ms read as us, or s as ms");
+  return fmt::format(
+      "They would fit {:.0f} times {}: numbers in {}. Name the unit: --columns latency_us=COLUMN, "
+      "latency_ms or latency_s",
+      factor, longer ? "shorter" : "longer", numbers);
+}
+
 /// Refuses latencies that say nothing, or are of another unit: orders of magnitude from what the start constants give.
 void require_plausible(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options) {
   constexpr double kMostOff = 30;  // [chosen] a factor of 1000 on the way to 1, in logarithms
@@ -246,22 +264,9 @@ void require_plausible(std::span<const MeasuredGpu> gpus, const CalibrateOptions
   }
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
-  const double off = *middle;
-  if (off < kMostOff && off > 1 / kMostOff) return;
-  const double thousands = std::round(std::log10(off) / 3);
-  const bool longer = off > 1;
-  std::string fits = longer ? "shorter" : "longer";
-  if (thousands != 0) {
-    const double factor = std::pow(1000, std::abs(thousands));
-    fits = fmt::format("{:.0f} times {}: numbers in {}", factor, fits,
-                       longer ? (factor > 1000 ? "us read as s, or ns as ms" : "us read as ms, or ms as s")
-                              : (factor > 1000 ? "s read as us" : "ms read as us, or s as ms"));
-  }
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("latencies are {:.3g} times what {} takes at the median of {} rows (another unit?). They would "
-                  "fit {}. Name the unit: --columns latency_us=COLUMN, latency_ms or latency_s",
-                  off, gpus.front().spec->name, ratios.size(), fits));
+  if ((*middle<kMostOff&& * middle> 1 / kMostOff) || options.implausible == Implausible::taken) return;
+  throw Error(ErrorKind::usage, fmt::format("latencies are {:.3g} times what {} takes at the median of {} rows. {}",
+                                            *middle, gpus.front().spec->name, ratios.size(), unit_remedy(*middle)));
 }
 
 /// Every so-and-so-many-th row of each GPU outside `left_out`, at most about `most` in all; -1 leaves out none.
@@ -369,6 +374,19 @@ void require_plausible(const GpuSpec& spec, std::span<const GemmMeasurement> row
   options.mode = mode;
   options.start = start_constants(spec, dtype_class(rows.front().gemm.dtype));
   require_plausible(std::span(&gpu, 1), options);
+}
+
+std::string fit_problem(const LatencyErrors& held_out) {
+  constexpr double kMostMape = 0.5;  // [chosen] three times that of the worst fit that ships, an L40S in 8 bits, 16.7 %
+  // [chosen] above every fit that ships: rows of nearly one latency have an R2 below 0 however well they are met.
+  constexpr double kMostMapeOfNoTrend = 0.2;
+  const bool no_trend = held_out.r2_log < 0 && held_out.mape_frac > kMostMapeOfNoTrend;
+  if (held_out.mape_frac <= kMostMape && !no_trend) return {};
+  constexpr double kPercent = 100;
+  return fmt::format(
+      "the fit misses rows that it has not seen by {:.0f} % (MAPE; R2 of log latency {:.2f}), and {}",
+      kPercent * held_out.mape_frac, held_out.r2_log,
+      no_trend ? "their mean would do better" : fmt::format("{:.0f} % is the most", kPercent * kMostMape));
 }
 
 CalibrationReport calibrate(std::span<const MeasuredGpu> gpus, const CalibrateOptions& options) {

@@ -53,9 +53,9 @@ std::vector<const ConstantField*> read_held(const ConfigNode& root) {
 std::pair<double, double> comparable_rates(const GpuSpec& one, const GpuSpec& other) {
   for (const DType dtype : kAllDTypes) {
     if (!one.has(dtype) || !other.has(dtype)) continue;
-    return {one.ops_per_s(dtype, one.boost_hz), other.ops_per_s(dtype, other.boost_hz)};
+    return {one.ops_per_s(dtype, one.own_boost_hz()), other.ops_per_s(dtype, other.own_boost_hz())};
   }
-  return {one.sms * one.boost_hz, other.sms * other.boost_hz};
+  return {one.sms * one.own_boost_hz(), other.sms * other.own_boost_hz()};
 }
 
 /// How far a calibrated GPU is from the one that needs constants; smaller is nearer.
@@ -117,8 +117,22 @@ const ConstantField& constant_field(std::string_view key) {
               fmt::format("'{}' is no constant of the model.{}", printable(key), did_you_mean(key, keys)));
 }
 
+namespace {
+
+/// Constants of power have files of nearly the same keys, and another place.
+void require_not_of_power(const ConfigNode& root) {
+  const std::optional<ConfigNode> constants = root.find("constants");
+  if (!constants || !constants->is_map() || !constants->has("active_w")) return;
+  constants->fail(
+      "these are constants of power, not of runtimes. Put the file into data/gpus/calibration/power of the folder that "
+      "HINDSIGHT_DATA_DIR names, and name it nowhere");
+}
+
+}  // namespace
+
 Calibration read_calibration(const std::filesystem::path& file) {
   const ConfigNode root = ConfigNode::load(file);
+  require_not_of_power(root);
   root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "date", "command", "note", "fitted",
                           "held_out", "held", "range", "constants"});
   const ConfigNode error = root.at("held_out");
@@ -186,7 +200,9 @@ Calibration load_of_class(const GpuSpec& spec, DType dtype, std::span<const Cali
       continue;
     }
     std::optional<GpuSpec> source = fitted_gpu(file, calibration.gpu);
-    if (calibration.gpu == spec.name && (!source || same_board(*source, spec))) {
+    if (calibration.gpu == spec.name && (!source || same_chip(*source, spec))) {
+      // The chip's constants serve any power limit and locked clock; what was measured says nothing of the board's.
+      if (source && !same_board(*source, spec)) calibration.source = CalibrationSource::transfer;
       add_power(calibration, spec);
       return corrected(std::move(calibration));
     }

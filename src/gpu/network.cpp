@@ -11,7 +11,8 @@
 namespace hindsight::gpu {
 namespace {
 
-constexpr EnumNames<OtherKind, 6> kOtherKinds{{{OtherKind::depthwise, "depthwise"},
+constexpr EnumNames<OtherKind, 7> kOtherKinds{{{OtherKind::depthwise, "depthwise"},
+                                               {OtherKind::grouped, "grouped GEMM"},
                                                {OtherKind::attention, "attention"},
                                                {OtherKind::normalisation, "normalisation"},
                                                {OtherKind::elementwise, "elementwise"},
@@ -30,8 +31,7 @@ Streaming depthwise_of(const workload::GemmLayer& layer, DType dtype) {
 }
 
 /// Reads the outputs of a layer once and writes its part of them.
-Streaming elementwise(const workload::GemmLayer& layer, workload::VectorWork work, double written_frac, DType dtype) {
-  const double elements = layer.output_bytes;  // int8: one byte is one element
+Streaming elementwise(double elements, workload::VectorWork work, double written_frac, DType dtype) {
   return {.read_bytes = elements * input_bytes(dtype),
           .written_bytes = elements * written_frac * input_bytes(dtype),
           .ops = elements * workload::vector_cost(work).ops};
@@ -48,41 +48,81 @@ class Summing {
         others_(spec, calibration, dtype),
         dtype_(dtype),
         run_(run),
-        reuse_bytes_(inference_bytes(network, dtype)) {}
+        results_(run.quantisation == Quantisation::none ? dtype : DType::bf16),
+        reuse_bytes_(inference_bytes(network, dtype, results_)) {}
 
   NetworkPrediction sum() {
-    for (std::size_t i = 0; i < gemms_.size(); ++i) {
-      const workload::GemmLayer& layer = gemms_[i];
-      if (layer.depthwise) {
-        add(OtherKind::depthwise, i, 1, depthwise_of(layer, dtype_));
-      } else if (const auto attention = attention_at(i)) {
-        if (run_.attention == AttentionRun::fused) {
-          add(OtherKind::attention, i, 1, *attention);
-        } else {
-          add_gemm(i);
-          add_gemm(i + 1);
-        }
-        if (!layer.work_stated) add_normalisations(i);
-        ++i;  // the values
-      } else {
-        add_gemm(i);
-      }
-      add_work_after(i);
-      if (!layer.weights_are_activations) {
-        tokens_ = static_cast<double>(layer.m) / static_cast<double>(network_.batch());
-      }
+    for (std::size_t i = 0; i < gemms_.size();) {
+      i = network_.layer_of(i).experts > 0 ? add_experts(i) : add_layer(i);
     }
     return std::move(sum_);
   }
 
  private:
+  /// Layer i, or the attention that begins there; the layer behind.
+  std::size_t add_layer(std::size_t i) {
+    const workload::GemmLayer& layer = gemms_[i];
+    std::size_t last = i;
+    if (layer.depthwise) {
+      add(OtherKind::depthwise, i, repeat_of(i), depthwise_of(layer, dtype_));
+    } else if (const auto attention = attention_at(i)) {
+      last = i + 1;  // the values
+      if (run_.attention == AttentionRun::fused) {
+        add(OtherKind::attention, i, repeat_of(i), *attention);
+      } else {
+        add_gemm(i);
+        add_gemm(last);
+      }
+      if (!layer.work_stated) add_normalisations(i);
+    } else {
+      add_gemm(i);
+    }
+    add_work_after(last, gemms_[last].output_bytes, repeat_of(last));
+    if (!layer.weights_are_activations) {
+      tokens_ = static_cast<double>(layer.m) / static_cast<double>(network_.batch());
+    }
+    return last + 1;
+  }
+
+  /// The experts of the layer whose GEMMs begin at i, in one kernel for every repeat of the layer; the GEMM behind
+  /// them.
+  std::size_t add_experts(std::size_t i) {
+    const std::int64_t repeat = network_.layer_of(i).repeat;
+    GroupedGemm experts{.rows = {},
+                        .n = gemms_[i].n,
+                        .k = gemms_[i].k,
+                        .dtype = dtype_,
+                        .reuse_bytes = reuse_bytes_,
+                        .quantisation = run_.quantisation,
+                        .output = results_};
+    double outputs = 0;
+    std::size_t next = i;
+    for (; next < gemms_.size() && network_.gemm_layers()[next] == network_.gemm_layers()[i]; ++next) {
+      const auto asked = static_cast<std::size_t>(gemms_[next].repeat / repeat);
+      if (asked > kMostGroups) {
+        fail(i, fmt::format("{} experts are read at once (a kernel takes up to {}). Use a smaller batch?", asked,
+                            kMostGroups));
+      }
+      experts.rows.insert(experts.rows.end(), asked, gemms_[next].m);
+      outputs += static_cast<double>(asked) * gemms_[next].output_bytes;
+    }
+    if (const std::string problem = grouped_problem(experts); !problem.empty()) fail(i, problem);
+    add(OtherKind::grouped, i, static_cast<double>(repeat), experts);
+    sum_.others.back().grouped = std::move(experts);
+    add_work_after(i, outputs, static_cast<double>(repeat));
+    return next;
+  }
+
   void add_gemm(std::size_t i) {
     const workload::GemmLayer& layer = gemms_[i];
     LayerPrediction result{
         .layer = i, .gemm = library_gemm(layer, dtype_), .repeat = static_cast<double>(layer.repeat), .prediction = {}};
     if (const std::string problem = size_problem(result.gemm); !problem.empty()) fail(i, problem);
     result.gemm.reuse_bytes = layer.weights_are_activations ? compulsory_bytes(result.gemm) : reuse_bytes_;
-    if (!layer.weights_are_activations) result.gemm.quantisation = run_.quantisation;
+    if (!layer.weights_are_activations) {
+      result.gemm.quantisation = run_.quantisation;
+      result.gemm.output = results_;
+    }
     result.prediction = predictor_.predict(result.gemm, run_.mode);
     count(result.prediction, result.repeat, ops(result.gemm));
     sum_.in_validated_range = sum_.in_validated_range && result.prediction.in_validated_range;
@@ -104,36 +144,37 @@ class Summing {
   void add_normalisations(std::size_t i) {
     if (i + 2 >= gemms_.size() || gemms_[i + 2].weights_are_activations || gemms_[i + 2].depthwise) return;
     const workload::GemmLayer& output = gemms_[i + 2];
-    add(OtherKind::normalisation, i, kNormalisationsPerAttention,
+    add(OtherKind::normalisation, i, kNormalisationsPerAttention * repeat_of(i),
         normalisation(static_cast<double>(output.m), static_cast<double>(output.n), input_bytes(dtype_)));
   }
 
-  /// What the network says that runs behind layer i, but for what libraries fuse into its GEMM.
-  void add_work_after(std::size_t i) {
+  /// What the network says that runs behind layer i, over so many outputs at a time, but for what libraries fuse into
+  /// its GEMM.
+  void add_work_after(std::size_t i, double outputs, double repeat) {
     using workload::VectorWork;
     constexpr double kGated = 0.5;         // of the two matrices
     constexpr double kPooled = 1.0 / 4.0;  // [chosen] windows with a stride of 2 in both directions
     const workload::GemmLayer& layer = gemms_[i];
     if (layer.after.has(VectorWork::norm)) {
-      add(OtherKind::normalisation, i, 1,
-          normalisation(layer.output_bytes / static_cast<double>(layer.n), static_cast<double>(layer.n),
-                        input_bytes(dtype_)));
+      add(OtherKind::normalisation, i, repeat,
+          normalisation(outputs / static_cast<double>(layer.n), static_cast<double>(layer.n), input_bytes(dtype_)));
     }
     for (const auto& [work, written_frac] : {std::pair(VectorWork::gate, kGated), std::pair(VectorWork::rotary, 1.0),
                                              std::pair(VectorWork::pool, kPooled)}) {
-      if (layer.after.has(work)) add(OtherKind::elementwise, i, 1, elementwise(layer, work, written_frac, dtype_));
+      if (layer.after.has(work)) {
+        add(OtherKind::elementwise, i, repeat, elementwise(outputs, work, written_frac, dtype_));
+      }
     }
   }
 
   template <typename Kernel>
-  void add(OtherKind kind, std::size_t i, double times, const Kernel& kernel) {
-    OtherLayer other{.kind = kind,
-                     .layer = i,
-                     .repeat = times * static_cast<double>(gemms_[i].repeat),
-                     .prediction = others_.predict(kernel, run_.mode)};
+  void add(OtherKind kind, std::size_t i, double repeat, const Kernel& kernel) {
+    OtherLayer other{.kind = kind, .layer = i, .repeat = repeat, .prediction = others_.predict(kernel, run_.mode)};
     count(other.prediction, other.repeat, other.prediction.ops);
-    sum_.other_latency_s += other.repeat * other.prediction.latency_s;
-    sum_.other_ops += other.repeat * other.prediction.ops;
+    if (kind != OtherKind::grouped) {
+      sum_.other_latency_s += other.repeat * other.prediction.latency_s;
+      sum_.other_ops += other.repeat * other.prediction.ops;
+    }
     sum_.in_validated_range = sum_.power_in_validated_range = false;
     sum_.others.push_back(other);
   }
@@ -146,6 +187,8 @@ class Summing {
     sum_.ops += repeat * operations;
   }
 
+  [[nodiscard]] double repeat_of(std::size_t i) const { return static_cast<double>(gemms_[i].repeat); }
+
   [[noreturn]] void fail(std::size_t i, const std::string& problem) const {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: layer '{}': {}", network_.name(), network_.layer_of(i).name, problem));
@@ -157,6 +200,7 @@ class Summing {
   OtherKernels others_;
   DType dtype_;
   NetworkRun run_;
+  DType results_;  ///< format of what layers with weights put out: where activations are quantised, out of 16 bits
   double reuse_bytes_;
   double tokens_ = 0;  ///< rows per inference of the last layer with weights
   NetworkPrediction sum_;
@@ -170,15 +214,17 @@ Gemm library_gemm(const workload::GemmLayer& layer, DType dtype) {
           .k = layer.k,
           .batch = layer.count,
           .dtype = dtype,
-          .layout = usual_layout(layer.count)};
+          .layout = usual_layout(layer.count),
+          .output = dtype,
+          .activation_bytes = layer.input_bytes * input_bytes(dtype)};  // int8: one byte is one element
 }
 
-double inference_bytes(const workload::Network& network, DType dtype) {
+double inference_bytes(const workload::Network& network, DType dtype, DType results) {
   double bytes = 0;
   for (const workload::GemmLayer& layer : network.gemms()) {
     const double weights = layer.weights_are_activations ? 0.0 : layer.weight_bytes;
     bytes +=
-        static_cast<double>(layer.repeat) * (weights * input_bytes(dtype) + layer.output_bytes * output_bytes(dtype));
+        static_cast<double>(layer.repeat) * (weights * input_bytes(dtype) + layer.output_bytes * input_bytes(results));
   }
   return bytes;
 }

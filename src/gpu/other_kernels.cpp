@@ -85,7 +85,10 @@ Gemm equal_groups(const GroupedGemm& grouped) {
           .k = grouped.k,
           .batch = groups,
           .dtype = grouped.dtype,
-          .layout = Layout::nt};
+          .layout = Layout::nt,
+          .reuse_bytes = grouped.reuse_bytes,
+          .quantisation = grouped.quantisation,
+          .output = grouped.output};
 }
 
 Bound bound_of(const OtherTerms& t) {
@@ -121,7 +124,6 @@ std::string attention_problem(const Attention& a) {
 }
 
 std::string grouped_problem(const GroupedGemm& grouped) {
-  constexpr std::size_t kMostGroups = 65'536;  // [chosen] far above any number of experts
   if (grouped.rows.empty() || grouped.rows.size() > kMostGroups) {
     return fmt::format("1 to {} groups, not {}", kMostGroups, grouped.rows.size());
   }
@@ -167,6 +169,8 @@ Streaming depthwise(double macs, double taps, double read_bytes, double written_
 OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, const Constants& constants, DType dtype)
     : board_(spec, power_constants(spec, calibration, dtype), dtype),
       gemms_(spec, calibration, dtype),
+      unlocked_(spec.unlocked_hz > 0 ? std::make_shared<const OtherKernels>(unlocked(spec), calibration, dtype)
+                                     : nullptr),
       sms_(spec.sms),
       clock_hz_(spec.boost_hz),
       s_per_mac_(1 / (spec.rate(dtype).fma_per_clock_per_sm * spec.boost_hz)),
@@ -202,19 +206,44 @@ OtherPrediction OtherKernels::finish(OtherTerms terms, double kernel_s, const Po
   result.work.busy_frac = kernel_s / full_clock_s;
   const double full_clock_w = board_.full_clock_w(result.work, full_clock_s);
   const double share = mode == RunMode::sustained ? 1 : settled_share(full_clock_s, settle_s_);
-  terms.slowdown = 1 + share * (board_.slowdown(full_clock_w) - 1);
+  if (!unlocked_) terms.slowdown = 1 + share * (board_.slowdown(full_clock_w) - 1);
   result.latency_s = full_clock_s * terms.slowdown;
   result.ops = work.ops;
   result.dram_bytes = work.dram_bytes;
   result.l2_bytes = work.l2_bytes;
-  result.average_power_w = std::min(full_clock_w, board_.settled_cap_w());
+  result.average_power_w = board_.average_w(full_clock_w, terms.slowdown);
   result.energy_j = result.average_power_w * result.latency_s;
   result.bound = bound_of(terms);
   result.terms = terms;
   return result;
 }
 
+OtherPrediction OtherKernels::as_without_lock(OtherPrediction result, const OtherPrediction& free) const {
+  const double locked_s = result.latency_s;
+  result.latency_s = std::max(locked_s, free.latency_s);
+  result.terms.slowdown = result.latency_s / locked_s;
+  result.average_power_w = std::min(board_.full_clock_w(result.work, result.latency_s), free.average_power_w);
+  result.energy_j = result.average_power_w * result.latency_s;
+  result.bound = bound_of(result.terms);
+  return result;
+}
+
 OtherPrediction OtherKernels::predict(const Streaming& kernel, RunMode mode) const {
+  const OtherPrediction result = at_own_clock(kernel, mode);
+  return unlocked_ ? as_without_lock(result, unlocked_->predict(kernel, mode)) : result;
+}
+
+OtherPrediction OtherKernels::predict(const Attention& attention, RunMode mode) const {
+  const OtherPrediction result = at_own_clock(attention, mode);
+  return unlocked_ ? as_without_lock(result, unlocked_->predict(attention, mode)) : result;
+}
+
+OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) const {
+  const OtherPrediction result = at_own_clock(grouped, mode);
+  return unlocked_ ? as_without_lock(result, unlocked_->predict(grouped, mode)) : result;
+}
+
+OtherPrediction OtherKernels::at_own_clock(const Streaming& kernel, RunMode mode) const {
   const double bytes = kernel.read_bytes + kernel.written_bytes;
   const double missing = kernel.cold ? bytes : bytes * (1 - resident_share(bytes, stream_resident_bytes_));
   OtherTerms terms;
@@ -225,7 +254,7 @@ OtherPrediction OtherKernels::predict(const Streaming& kernel, RunMode mode) con
   return finish(terms, kernel_s(terms), {.ops = kernel.ops, .l2_bytes = bytes, .dram_bytes = missing}, mode);
 }
 
-OtherPrediction OtherKernels::predict(const Attention& a, RunMode mode) const {
+OtherPrediction OtherKernels::at_own_clock(const Attention& a, RunMode mode) const {
   const Shape shape = shape_of(a);
   const Ctas ctas = ctas_of(shape);
   const double keys_bytes = shape.heads * shape.context * shape.lengths * element_bytes_;
@@ -258,7 +287,7 @@ OtherPrediction OtherKernels::predict(const Attention& a, RunMode mode) const {
   return shared.latency_s < whole.latency_s ? shared : whole;
 }
 
-OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) const {
+OtherPrediction OtherKernels::at_own_clock(const GroupedGemm& grouped, RunMode mode) const {
   const Gemm equal = equal_groups(grouped);
   const auto groups = static_cast<double>(equal.batch);
   const double launch_s = gemms_.launch_s(mode);
@@ -287,15 +316,19 @@ OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) 
   return best;
 }
 
-double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
+double compulsory_bytes(const GroupedGemm& grouped) {
   double rows = 0, groups = 0;
   for (const std::int64_t one : grouped.rows) {
     rows += static_cast<double>(one);
     groups += one > 0 ? 1 : 0;
   }
   const auto n = static_cast<double>(grouped.n), k = static_cast<double>(grouped.k);
-  const double bytes =
-      (rows * k + groups * n * k) * input_bytes(grouped.dtype) + rows * n * output_bytes(grouped.dtype);
+  return (rows * k + groups * n * k) * input_bytes(grouped.dtype) +
+         rows * n * output_bytes({.dtype = grouped.dtype, .output = grouped.output});
+}
+
+double roofline_s(const GpuSpec& spec, const GroupedGemm& grouped) {
+  const double bytes = compulsory_bytes(grouped);
   return std::max(ops(grouped) / spec.ops_per_s(grouped.dtype, spec.boost_hz), bytes / bytes_per_s(spec, bytes));
 }
 

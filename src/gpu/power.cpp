@@ -21,6 +21,11 @@ constexpr double kInt8Factor = 0.5;
 constexpr double kFp4Factor = 0.25;  // [chosen] half of fp8: half the operand bits
 constexpr double kTf32Factor = 2.0;
 
+/// A long vector's kernel reads registers instead of tiles and keeps few warps: it takes nothing of `active_w` and so
+/// much of an L2 byte [data: aiconfigurator, h200_sxm power rows, the fifteen such of 0.1 ms and above,
+/// docs/gpu-power.md].
+constexpr double kLongVectorL2Share = 0.4;
+
 /// What the switch below finds.
 struct Energies {
   double active_w_per_sm_ghz = 0;
@@ -95,6 +100,12 @@ Energies energies_of(const GpuSpec& spec) {
   return {.active_w_per_sm_ghz = active_w_per_sm_ghz, .fp32_pj = fp32_pj, .bf16_pj = bf16_pj};
 }
 
+/// Energy per operation at a locked clock over that at the chip's highest: dynamic power over rate.
+double locked_energy_share(const GpuSpec& spec) {
+  const double slowdown = spec.own_boost_hz() / spec.boost_hz;
+  return slowdown * dynamic_share(slowdown);
+}
+
 }  // namespace
 
 PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_class) {
@@ -105,7 +116,7 @@ PowerConstants default_power_constants(const GpuSpec& spec, DTypeClass dtype_cla
   // [measured: power fit, H200, 2026-11-27, data/gpus/calibration/power/h200.yaml]
   constexpr double kZeroWeightShare = 0.54, kZeroWeightByteShare = 0.16, kPartlyZeroShare = 0.38;
   constexpr double kLeadSeconds = 0.13, kLeadLaunches = 110;  // [measured: likewise]
-  return {.active_w = energies.active_w_per_sm_ghz * spec.sms * spec.boost_hz / units::kGiga,
+  return {.active_w = energies.active_w_per_sm_ghz * spec.sms * spec.own_boost_hz() / units::kGiga,
           .op_j = units::kPico * (dtype_class == DTypeClass::cuda_core     ? energies.fp32_pj
                                   : dtype_class == DTypeClass::tensor_core ? energies.bf16_pj
                                                                            : k8BitFactor * energies.bf16_pj),
@@ -137,20 +148,29 @@ double operation_j(const PowerConstants& constants, DType dtype) {
 
 BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DType dtype, double cap_w)
     : idle_w_(spec.idle_w(spec.boost_hz)),
-      active_w_(constants.active_w),
-      op_j_(operation_j(constants, dtype)),
-      l2_byte_j_(constants.l2_byte_j),
+      active_w_(constants.active_w * dynamic_share(spec.own_boost_hz() / spec.boost_hz)),
+      op_j_(operation_j(constants, dtype) * locked_energy_share(spec)),
+      l2_byte_j_(constants.l2_byte_j * locked_energy_share(spec)),
       dram_byte_j_(constants.dram_byte_j),
       zero_weights_{.operations = constants.zero_weight_share, .bytes = constants.zero_weight_byte_share},
       partly_zero_weights_{.operations = 1 - constants.partly_zero_share * (1 - constants.zero_weight_share),
                            .bytes = 1 - constants.partly_zero_share * (1 - constants.zero_weight_byte_share)},
+      long_vector_{.active = 0, .l2 = kLongVectorL2Share},
       lead_s_(constants.lead_s),
       lead_launches_(constants.lead_launches),
-      settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)) {}
+      settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)),
+      most_slowdown_(std::max(spec.boost_hz / (kLeastClockMhz * units::kMega), 1.0)) {}
+
+double BoardPower::average_w(double full_clock_w, double slowdown) const {
+  // The equation's solution is the limit itself, here to the bit.
+  if (slowdown == settled_slowdown(full_clock_w, settled_cap_w_, idle_w_))
+    return std::min(full_clock_w, settled_cap_w_);
+  return idle_w_ + (full_clock_w - idle_w_) * dynamic_share(slowdown);
+}
 
 double BoardPower::reading_w(const PowerWork& work, double latency_s) const {
   const double average_w = std::min(full_clock_w(work, latency_s), settled_cap_w_);
-  if (work.operands == Operands::random) return average_w;
+  if (!followed_idle_board(work.operands)) return average_w;
   constexpr double kWindowSeconds = 1;  // [data: aiconfigurator] of the sensor, and of the run
   const double missing = 1 - std::min((lead_s_ + lead_launches_ * latency_s) / kWindowSeconds, 1.0);
   return idle_w_ + (average_w - idle_w_) * (1 - missing * missing / 2);
@@ -162,9 +182,9 @@ PowerTerms BoardPower::terms(const PowerWork& work, double latency_s, double ave
   const Toggling toggling = toggling_of(work.operands);
   const double per_second = kept / latency_s;
   return {.idle_w = idle_w_,
-          .active_w = kept * active_w_ * work.busy_frac,
+          .active_w = kept * active_w_ * toggling.active * work.busy_frac,
           .operations_w = per_second * toggling.operations * op_j_ * work.ops,
-          .l2_w = per_second * toggling.bytes * l2_byte_j_ * work.l2_share * work.l2_bytes,
+          .l2_w = per_second * toggling.bytes * l2_byte_j_ * toggling.l2 * work.l2_bytes,
           .dram_w = per_second * toggling.bytes * dram_byte_j_ * work.dram_bytes,
           .full_clock_w = full_w,
           .limit_w = settled_cap_w_};

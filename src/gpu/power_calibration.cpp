@@ -31,17 +31,23 @@ struct PowerFile {
 };
 
 UnwrittenWeights read_unwritten(const ConfigNode& root) {
-  const auto node = root.find("unwritten_weights");
-  if (!node) return {};
-  node->require_only_keys({"k_at_least", "weight_gb_at_least"});
-  return {.k_at_least = node->get_double("k_at_least", 0, kNonNegative),
-          .weight_bytes_at_least = units::kGiga * node->get_double("weight_gb_at_least", 0, kNonNegative)};
+  UnwrittenWeights unwritten;
+  if (const auto node = root.find("unwritten_weights")) {
+    node->require_only_keys({"k_at_least", "weight_gb_at_least"});
+    unwritten.k_at_least = node->get_double("k_at_least", 0, kNonNegative);
+    unwritten.weight_bytes_at_least = units::kGiga * node->get_double("weight_gb_at_least", 0, kNonNegative);
+  }
+  if (const auto node = root.find("long_vectors")) {
+    node->require_only_keys({"k_at_least"});
+    unwritten.long_vector_k_at_least = node->at("k_at_least").as_double(kPositive);
+  }
+  return unwritten;
 }
 
 PowerFile read_power_file(const std::filesystem::path& path) {
   const ConfigNode root = ConfigNode::load(path);
   root.require_only_keys({"gpu", "dtype_class", "data", "split", "rows", "range", "held_out", "date", "command",
-                          "constants", "unwritten_weights"});
+                          "constants", "unwritten_weights", "long_vectors"});
   const ConfigNode constants = root.at("constants");
   constants.require_only_keys({"active_w", "l2_pj_per_byte", "dram_pj_per_byte", "zero_weight_share",
                                "zero_weight_byte_share", "partly_zero_share", "lead_s", "lead_launches"});
@@ -91,7 +97,7 @@ PowerCalibration files_of_class(const GpuSpec& spec, DTypeClass dtype_class) {
     found.source = PowerSource::transfer;
     found.unwritten = {};
     // Busy SMs draw in proportion to their number and the clock.
-    found.constants.active_w *= spec.sms * spec.boost_hz / (measured->sms * measured->boost_hz);
+    found.constants.active_w *= spec.sms * spec.own_boost_hz() / (measured->sms * measured->own_boost_hz());
   }
   return found;
 }
@@ -136,18 +142,17 @@ std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class,
         "unwritten_weights: {{k_at_least: {}, weight_gb_at_least: {}}}\n",
         unwritten.k_at_least, unwritten.weight_bytes_at_least / units::kGiga);
   }
+  if (unwritten.long_vector_k_at_least > 0) {
+    text += fmt::format(
+        "# Products of one row with such a k read less than those of two rows.\nlong_vectors: {{k_at_least: {}}}\n",
+        unwritten.long_vector_k_at_least);
+  }
   return text;
 }
 
-bool is_long_vector(const Gemm& gemm) {
-  // [data: aiconfigurator, h200_sxm power rows] Products of one row with a k of 10,240 and more draw 292 to 378 W, of
-  // unwritten weights or not; those of 7,168 and less 454 to 555 W, those of two rows 527 to 637 W.
-  constexpr std::int64_t kLongVectorK = 8192;
-  return std::min(gemm.m, gemm.n) == 1 && gemm.batch == 1 && gemm.k >= kLongVectorK && uses_tensor_cores(gemm.dtype);
-}
-
 Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm) {
-  if (is_long_vector(gemm)) return Operands::random;
+  const bool vector = std::min(gemm.m, gemm.n) == 1 && gemm.batch == 1 && unwritten.long_vector_k_at_least > 0;
+  if (vector && static_cast<double>(gemm.k) >= unwritten.long_vector_k_at_least) return Operands::long_vector;
   const double weight_bytes =
       static_cast<double>(std::max(gemm.m, gemm.n)) * static_cast<double>(gemm.k) * input_bytes(gemm.dtype);
   const bool long_rows = unwritten.k_at_least > 0 && static_cast<double>(gemm.k) >= unwritten.k_at_least;

@@ -42,11 +42,6 @@ constexpr EnumNames<Bound, 7> kBounds{{{Bound::launch, "launch"},
                                        {Bound::power, "power"},
                                        {Bound::quantise, "quantise"}}};
 
-/// Energy of an L2 byte of a long vector over that of a tile's: a kernel that reads registers instead of tiles and
-/// keeps few warps takes nothing of `active_w` and so much of an L2 byte [measured: h200_sxm power rows, the sixteen
-/// such of 0.1 ms and above, 2026-11-27, docs/gpu-power.md].
-constexpr double kVectorL2Share = 0.4;
-
 /// The limit that sets the runtime: the power limit where it binds, else the longest term.
 Bound bound_of(const GemmTerms& t) {
   const double waiting_s = t.chain_s + t.fill_s + t.reduction_s;
@@ -64,10 +59,13 @@ Bound bound_of(const GemmTerms& t) {
 
 /// What a product moves between DRAM and L2.
 struct Predictor::DramTraffic {
-  double all_bytes = 0;  ///< both inputs and the output once
-  double bytes = 0;      ///< from and to DRAM: without what L2 has kept, with what is read again
+  double all_bytes = 0;       ///< both inputs and the output once
+  double repeated_bytes = 0;  ///< that the SMs read besides: of windows that overlap
+  double bytes = 0;           ///< from and to DRAM: without what L2 has kept, with what is read again
   double time_s = 0;
   double streamed_s = 0;  ///< the same where rows are read at once, not in short pieces
+  /// What the SMs read and write at least: matrices once.
+  [[nodiscard]] double least_l2_bytes() const { return all_bytes + repeated_bytes; }
 };
 
 /// The kernel that quantises the activations; all 0 without one.
@@ -83,7 +81,7 @@ struct Predictor::QuantiseKernel {
 struct Predictor::Shape {
   const KernelFamily* family = nullptr;
   double m = 1, n = 1, k = 1, batch = 1;
-  double ops = 0, outputs = 0;
+  double ops = 0, outputs = 0, written_bytes = 0;
   DramTraffic dram;
   QuantiseKernel quantise;
   double s_per_mac = 0;  ///< of the kernel with the largest tile
@@ -131,6 +129,9 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
                    ? std::shared_ptr<const Predictor>(
                          new Predictor(spec, *calibration.library, dtype, calibration.library->dtype_class))
                    : nullptr),
+      unlocked_(spec.unlocked_hz > 0
+                    ? std::shared_ptr<const Predictor>(new Predictor(unlocked(spec), calibration, dtype, kernels))
+                    : nullptr),
       learned_in_16_bits_(kernels == DTypeClass::tensor_core && is_8bit(dtype)),
       batched_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::batched_rows, dtype))),
       any_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::any, dtype))),
@@ -153,7 +154,6 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       single_launch_s_(launched_by_framework(calibration) ? std::min(kBiasLaunchSeconds, floor_s_) : 0),
       settle_s_(calibration.constants.settle_s),
       input_bytes_(gpu::input_bytes(dtype)),
-      output_bytes_(gpu::output_bytes(dtype)),
       peak_dram_bytes_per_s_(spec.dram_bytes_per_s),
       peak_l2_bytes_per_s_(spec.l2_bytes_per_s * (spec.boost_hz / spec.l2_clock_hz)),
       host_launched_blocks_(calibration.host_launched_blocks),
@@ -161,14 +161,16 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
       range_(calibration.range),
       power_range_(calibration.power_range) {}
 
-/// The traffic of a product of which everything but `dram` is known.
+/// The traffic of a product of which everything but `dram` is known. Windows that overlap pass the L2 only
+/// (`repeated_bytes`).
 Predictor::DramTraffic Predictor::dram_traffic(const Gemm& gemm, const Shape& shape) const {
   const bool weights_are_n = (gemm.weights == Operand::b) != (gemm.layout == Layout::tt);
   const double weight_bytes = shape.batch * (weights_are_n ? shape.n : shape.m) * shape.k * input_bytes_;
-  const double other_input_bytes = shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_;
-  const double written_bytes = shape.outputs * output_bytes_;
-  const double other_bytes = other_input_bytes + written_bytes;
   DramTraffic traffic;
+  traffic.repeated_bytes = repeated_bytes(gemm);
+  const double other_input_bytes =
+      shape.batch * (weights_are_n ? shape.m : shape.n) * shape.k * input_bytes_ - traffic.repeated_bytes;
+  const double other_bytes = other_input_bytes + shape.written_bytes;
   traffic.all_bytes = weight_bytes + other_bytes;
   const double buffers = std::clamp(rounds(l2_bytes_, weight_bytes), 1.0, kWeightBuffers);
   // Nothing stays of what is read again after more than the whole L2.
@@ -184,9 +186,12 @@ Predictor::DramTraffic Predictor::dram_traffic(const Gemm& gemm, const Shape& sh
   const double n_cost = gemm.layout == Layout::nt ? along_k_cost : 1.0;
   const double costly_bytes =
       weight_bytes * (weights_are_n ? n_cost : m_cost) * (1.0 - weights_kept) +
-      (other_input_bytes * (weights_are_n ? m_cost : n_cost) + written_bytes) * (1.0 - others_kept);
-  const double reread = shape.batch * reread_bytes(shape.m, shape.n, shape.k * input_bytes_,
-                                                   sms_ * shape.family->outputs_per_sm, kPanelShareOfL2 * l2_bytes_);
+      (other_input_bytes * (weights_are_n ? m_cost : n_cost) + shape.written_bytes) * (1.0 - others_kept);
+  const double k_bytes = shape.k * input_bytes_, repeated = traffic.repeated_bytes / shape.batch;
+  const double reread =
+      shape.batch * reread_bytes(shape.m, shape.n, shape.m * k_bytes - (weights_are_n ? repeated : 0.0),
+                                 shape.n * k_bytes - (weights_are_n ? 0.0 : repeated),
+                                 sms_ * shape.family->outputs_per_sm, kPanelShareOfL2 * l2_bytes_);
   traffic.streamed_s = dram_s(first_bytes, traffic.all_bytes, dram_bytes_per_s_, kRampSeconds);
   traffic.time_s = traffic.streamed_s + (costly_bytes - first_bytes + reread) / dram_bytes_per_s_;
   traffic.bytes = first_bytes + reread;
@@ -198,7 +203,8 @@ Predictor::QuantiseKernel Predictor::quantise_kernel(const Gemm& gemm, const Sha
   if (gemm.quantisation == Quantisation::none) return {};
   const QuantisationFacts& facts = quantisation_facts(gemm.quantisation);
   const bool weights_are_n = (gemm.weights == Operand::b) != (gemm.layout == Layout::tt);
-  const double rows = shape.batch * (weights_are_n ? shape.m : shape.n);
+  const double rows = shape.batch * (weights_are_n ? shape.m : shape.n) -
+                      shape.dram.repeated_bytes / (shape.k * input_bytes_);  // an image is quantised once
   const double bytes = quantise_bytes(rows * shape.k);
   // Activations come again after everything else that the product and this kernel move.
   const double reuse_bytes = shape.dram.all_bytes + bytes;
@@ -226,6 +232,7 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm, RunMode mode) const {
   shape.family = by_rows && gemm.batch > 1 ? batched_.get() : any_.get();
   shape.outputs = shape.batch * shape.m * shape.n;
   shape.ops = 2.0 * shape.outputs * shape.k;
+  shape.written_bytes = shape.outputs * output_bytes(gemm);
   shape.dram = dram_traffic(gemm, shape);
   shape.quantise = quantise_kernel(gemm, shape);
   shape.s_per_mac = s_per_mac_ * quantisation_facts(gemm.quantisation).product_work;
@@ -260,10 +267,10 @@ void Predictor::set_splits(Shape& shape) {
 /// The kernel for a matrix times a vector: it streams the matrix.
 Predictor::Candidate Predictor::vector_candidate(const Shape& shape) const {
   Candidate candidate;
-  candidate.least_l2_bytes = candidate.l2_bytes = shape.dram.all_bytes;
+  candidate.least_l2_bytes = candidate.l2_bytes = shape.dram.least_l2_bytes();
   candidate.ctas = sms_;
   candidate.terms.dram_s = shape.dram.streamed_s;
-  candidate.terms.l2_s = shape.dram.all_bytes / l2_bytes_per_s_;
+  candidate.terms.l2_s = candidate.l2_bytes / l2_bytes_per_s_;
   candidate.terms.chain_s = shape.family->vector_step_s * std::log2(std::max(shape.k / kVectorKernelK, 1.0));
   candidate.kernel_s = std::max(shape.dram.streamed_s, candidate.terms.l2_s) + candidate.terms.chain_s;
   return candidate;
@@ -272,9 +279,9 @@ Predictor::Candidate Predictor::vector_candidate(const Shape& shape) const {
 /// No kernel, but the longest of arithmetic, cache and DRAM, each at the share of its peak that was reached elsewhere.
 Predictor::Candidate Predictor::roofline_candidate(const Shape& shape) const {
   Candidate candidate{.tile_m = 0, .tile_n = 0, .ctas = 0};
-  candidate.least_l2_bytes = candidate.l2_bytes = shape.dram.all_bytes;
+  candidate.least_l2_bytes = candidate.l2_bytes = shape.dram.least_l2_bytes();
   candidate.terms.math_s = 0.5 * shape.ops * s_per_mac_ * per_sm_ / shape.family->roofline_efficiency;
-  candidate.terms.l2_s = shape.dram.all_bytes * l2_s_per_byte_;
+  candidate.terms.l2_s = candidate.l2_bytes * l2_s_per_byte_;
   candidate.terms.dram_s = shape.dram.bytes / dram_bytes_per_s_;
   candidate.kernel_s = std::max({candidate.terms.math_s, candidate.terms.l2_s, candidate.terms.dram_s});
   return candidate;
@@ -283,7 +290,8 @@ Predictor::Candidate Predictor::roofline_candidate(const Shape& shape) const {
 Predictor::LowerBounds Predictor::lower_bounds(const Shape& shape) const {
   LowerBounds bounds;
   const KernelFamily& family = *shape.family;
-  const double floor_of_memory_s = std::max(shape.dram.time_s, shape.dram.all_bytes * l2_s_per_byte_);
+  const double once_bytes = shape.dram.least_l2_bytes();
+  const double floor_of_memory_s = std::max(shape.dram.time_s, once_bytes * l2_s_per_byte_);
   std::size_t least = 0;
   double least_s = HUGE_VAL, least_l2_bytes = HUGE_VAL;
   const std::size_t count = family.kernels.size();
@@ -297,7 +305,7 @@ Predictor::LowerBounds Predictor::lower_bounds(const Shape& shape) const {
     bound.columns = std::min(kernel.n, shape.n);
     const double l2_bytes = l2_read_bytes(bound.tiles, bound.rows, bound.columns, shape.k,
                                           input_bytes_ * family.pair_share, family.shared_panel);
-    least_l2_bytes = std::min(least_l2_bytes, std::max(shape.dram.all_bytes, l2_bytes + shape.outputs * output_bytes_));
+    least_l2_bytes = std::min(least_l2_bytes, std::max(once_bytes, l2_bytes + shape.written_bytes));
     bound.memory_s = std::max(floor_of_memory_s, l2_bytes * l2_s_per_byte_);
     const double area = kernel.m * kernel.n;
     bound.total_s = std::max(bound.tiles * area * shape.k * bound.s_per_mac * per_sm_, bound.memory_s) + fill_s_ +
@@ -336,9 +344,9 @@ void Predictor::for_each_split(const Shape& shape, const Kernel& kernel, const L
     const double math = math_s(ctas_on_busiest, area, k_padded, bound.s_per_mac);
     const double chain = chain_s(waves, k_padded, family.chain_per_k_s);
     const double l2_bytes =
-        std::max(shape.dram.all_bytes, l2_read_bytes(ctas, bound.rows, bound.columns, k_padded,
-                                                     input_bytes_ * family.pair_share, family.shared_panel) +
-                                           shape.outputs * output_bytes_);
+        std::max(shape.dram.least_l2_bytes(), l2_read_bytes(ctas, bound.rows, bound.columns, k_padded,
+                                                            input_bytes_ * family.pair_share, family.shared_panel) +
+                                                  shape.written_bytes);
     const double l2 = l2_bytes * l2_s_per_byte_;
     // The last CTA's prologue and epilogue stand alone; those of the others overlap with memory traffic.
     const double fill = fill_s_ * waves + epilogue_s_ * area;
@@ -378,7 +386,7 @@ void Predictor::for_each_candidate(const Shape& shape, double& best_s, const Vis
   double least_l2_bytes = HUGE_VAL;
   if (family.vector_step_s > 0 && std::min(shape.m, shape.n) == 1.0 && shape.batch == 1.0) {
     visit(vector_candidate(shape));
-    least_l2_bytes = shape.dram.all_bytes;
+    least_l2_bytes = shape.dram.least_l2_bytes();
   }
   const LowerBounds bounds = lower_bounds(shape);
   least_l2_bytes = std::min(least_l2_bytes, bounds.least_l2_bytes);
@@ -424,20 +432,21 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
-/// A run that takes `full_clock_s` at the highest clock, under the power limit. Its clock is that of real data,
-/// whatever the weights of its recorded rows held: rows with unwritten weights that are bound by arithmetic take 1.13
-/// times as long as an H100's burst at 0.2 to 0.5 ms, as those of real data do (1.14), though they draw less [measured:
-/// h200_sxm power rows and h100_sxm_bf16, 2026-11-27, docs/gpu-power.md].
+/// A run that takes `full_clock_s` at the highest clock, under the power limit (at a locked clock without it:
+/// `as_without_lock`). Its clock is that of real data, whatever the weights of its recorded rows held: rows with
+/// unwritten weights that are bound by arithmetic take 1.13 times as long as an H100's burst at 0.2 to 0.5 ms, as those
+/// of real data do (1.14), though they draw less [measured: h200_sxm power rows and h100_sxm_bf16, 2026-11-27,
+/// docs/gpu-power.md].
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
   PowerWork real = work;
-  real.operands = Operands::random;
+  const bool read_low = followed_idle_board(work.operands);
+  if (read_low) real.operands = Operands::random;
   const double full_clock_w = board_.full_clock_w(real, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
-  run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
+  if (!unlocked_) run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
   run.latency_s = full_clock_s * run.slowdown;
-  run.average_w = work.operands == Operands::random ? std::min(full_clock_w, board_.settled_cap_w())
-                                                    : board_.reading_w(work, run.latency_s);
+  run.average_w = read_low ? board_.reading_w(work, run.latency_s) : board_.average_w(full_clock_w, run.slowdown);
   return run;
 }
 
@@ -449,16 +458,30 @@ Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candid
   const PowerWork work{.ops = shape.ops,
                        .l2_bytes = candidate.least_l2_bytes + quantise.bytes,
                        .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
-                       .busy_frac = is_long_vector(gemm)
-                                        ? 0.0
-                                        : (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
-                       .l2_share = is_long_vector(gemm) ? kVectorL2Share : 1.0,
+                       .busy_frac = (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
                        .operands = operands_of(gemm, mode)};
-  if (correction.factor == 1.0) return settled(work, full_clock_s, mode);
+  if (correction.factor == 1.0) return as_without_lock(settled(work, full_clock_s, mode), gemm, mode);
   const double corrected_s = full_clock_s * correction.factor, roofline_s = floor_of(shape);
-  Run run = settled(work, std::max(corrected_s, roofline_s), mode);
+  Run run = as_without_lock(settled(work, std::max(corrected_s, roofline_s), mode), gemm, mode);
   run.held_at_roofline = corrected_s < roofline_s;
   return run;
+}
+
+/// Of a board whose clock is locked: no faster and no more power than without the lock, since the limit may bind below
+/// it. Else `run`.
+Predictor::Run Predictor::as_without_lock(Run run, const Gemm& gemm, RunMode mode) const {
+  if (!unlocked_) return run;
+  const Run free = unlocked_->fastest_run(gemm, mode);
+  const double locked_s = run.latency_s;
+  run.latency_s = std::max(locked_s, free.latency_s);
+  run.slowdown = run.latency_s / locked_s;
+  run.average_w = std::min(board_.full_clock_w(run.work, run.latency_s), free.average_w);
+  return run;
+}
+
+Predictor::Run Predictor::fastest_run(const Gemm& gemm, RunMode mode) const {
+  const Shape shape = shape_of(gemm, mode);
+  return run(gemm, shape, fastest(shape), mode, correction_of(gemm));
 }
 
 Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, double latency_s) const {
@@ -483,8 +506,7 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
   if (const Predictor& other = of(gemm); &other != this) return other.latency_s(gemm, mode);
-  const Shape shape = shape_of(gemm, mode);
-  return run(gemm, shape, fastest(shape), mode, correction_of(gemm)).latency_s;
+  return fastest_run(gemm, mode).latency_s;
 }
 
 GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,

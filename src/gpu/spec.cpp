@@ -68,15 +68,30 @@ void require_kernel_model(const GpuSpec& spec, std::string_view what) {
                                             to_string(spec.architecture), what));
 }
 
-bool same_board(const GpuSpec& one, const GpuSpec& other) {
-  const auto close = [](double a, double b) { return std::abs(a - b) <= kSameBoard * std::max(a, b); };
+namespace {
+
+bool nearly_equal(double a, double b) { return std::abs(a - b) <= kSameBoard * std::max(a, b); }
+
+}  // namespace
+
+bool same_chip(const GpuSpec& one, const GpuSpec& other) {
   for (const DType dtype : kAllDTypes) {
     if (!one.has(dtype) || !other.has(dtype)) continue;
-    if (!close(one.rate(dtype).fma_per_clock_per_sm, other.rate(dtype).fma_per_clock_per_sm)) return false;
+    if (!nearly_equal(one.rate(dtype).fma_per_clock_per_sm, other.rate(dtype).fma_per_clock_per_sm)) return false;
   }
   return one.compute_capability == other.compute_capability && one.sms == other.sms &&
-         close(one.boost_hz, other.boost_hz) && close(one.l2_bytes, other.l2_bytes) &&
-         close(one.dram_bytes_per_s, other.dram_bytes_per_s);
+         nearly_equal(one.own_boost_hz(), other.own_boost_hz()) && nearly_equal(one.l2_bytes, other.l2_bytes) &&
+         nearly_equal(one.dram_bytes_per_s, other.dram_bytes_per_s);
+}
+
+bool same_board(const GpuSpec& one, const GpuSpec& other) {
+  return same_chip(one, other) && nearly_equal(one.tdp_w, other.tdp_w) && nearly_equal(one.boost_hz, other.boost_hz);
+}
+
+GpuSpec unlocked(GpuSpec spec) {
+  spec.boost_hz = spec.own_boost_hz();
+  spec.unlocked_hz = 0;
+  return spec;
 }
 
 std::vector<std::string> gpu_names() { return list_data_files("data/gpus"); }

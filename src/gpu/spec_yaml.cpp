@@ -25,6 +25,7 @@ constexpr double kKib = 1024.0, kMib = 1048576.0;
 // Ranges that refuse a wrong unit or a slipped decimal point, not a plausible GPU.
 constexpr Bounds kSms{.low = 1, .high = 4096};
 constexpr Bounds kClockMhz{.low = 50, .high = 10'000};
+constexpr Bounds kLockedMhz{.low = kLeastClockMhz, .high = kClockMhz.high};
 constexpr Bounds kFma{.low = 1, .high = 1 << 20};
 constexpr Bounds kTeraOps{.low = 1e-3, .high = 1e6};
 constexpr Bounds kThreads{.low = 32, .high = 65'536};
@@ -51,17 +52,16 @@ void check_source(const ConfigNode& node, const std::string& source, const std::
 class Group {
  public:
   Group(ConfigNode node, std::string path, std::vector<SpecSource>& sources)
-      : node_(std::move(node)), path_(std::move(path)), sources_(&sources) {
+      : node_(std::move(node)), path_(std::move(path)), sources_(&sources) {}
+
+  /// Call before reading: refuses keys that are not in `keys`, and reads the common source.
+  void require_only(std::vector<std::string> keys) {
+    keys.insert(keys.end(), {"source", "note"});
+    node_.require_only_keys(keys);
     const ConfigNode source = node_.at("source");
     source_ = source.as_string();
     note_ = node_.get_string("note", "");
     check_source(source, source_, note_);
-  }
-
-  /// Call before reading: refuses keys that are not in `keys`.
-  void require_only(std::vector<std::string> keys) const {
-    keys.insert(keys.end(), {"source", "note"});
-    node_.require_only_keys(keys);
   }
 
   [[nodiscard]] double number(const std::string& key, Bounds bounds) const {
@@ -100,16 +100,30 @@ constexpr EnumNames<Architecture, 7> kArchitectures{{{Architecture::volta, "volt
 
 constexpr EnumNames<Vendor, 2> kVendors{{{Vendor::nvidia, "nvidia"}, {Vendor::amd, "amd"}}};
 
-void read_chip(const Group& group, GpuSpec& spec) {
-  group.require_only({"compute_capability", "sms", "boost_mhz", "die_mm2", "node"});
+void lock_clock(const Group& group, GpuSpec& spec) {
+  const double locked_hz = group.number("locked_mhz", kLockedMhz) * units::kMega;
+  if (locked_hz > spec.boost_hz) {
+    group.node()
+        .at("locked_mhz")
+        .fail(fmt::format("above boost_mhz {} (a lock only lowers the clock). Lower it",
+                          shortest(spec.boost_hz / units::kMega)));
+  }
+  if (locked_hz == spec.boost_hz) return;
+  spec.unlocked_hz = spec.boost_hz;
+  spec.boost_hz = locked_hz;
+}
+
+void read_chip(Group group, GpuSpec& spec) {
+  group.require_only({"compute_capability", "sms", "boost_mhz", "locked_mhz", "die_mm2", "node"});
   spec.compute_capability = static_cast<int>(std::lround(group.number("compute_capability", kCapability) * 10));
   spec.sms = group.number("sms", kSms);
   spec.boost_hz = group.number("boost_mhz", kClockMhz) * units::kMega;
+  if (group.node().has("locked_mhz")) lock_clock(group, spec);
   if (group.node().has("die_mm2")) spec.die_mm2 = group.number("die_mm2", kDieMm2);
   spec.node = group.node().get_string("node", "");
 }
 
-MathRate read_rate(const Group& group) {
+MathRate read_rate(Group group) {
   group.require_only({"fma_per_clock_per_sm", "peak_tera_ops_per_s", "clock_mhz"});
   return {.fma_per_clock_per_sm = group.number("fma_per_clock_per_sm", kFma),
           .peak_ops_per_s = group.number("peak_tera_ops_per_s", kTeraOps) * units::kTera,
@@ -128,7 +142,7 @@ void read_math(const ConfigNode& node, GpuSpec& spec, std::vector<SpecSource>& s
   }
 }
 
-SmLimits read_sm(const Group& group) {
+SmLimits read_sm(Group group) {
   group.require_only({"threads", "blocks", "registers", "registers_per_thread", "shared_kib", "shared_per_block_kib"});
   return {.threads = group.number("threads", kThreads),
           .blocks = group.number("blocks", kBlocks),
@@ -138,7 +152,7 @@ SmLimits read_sm(const Group& group) {
           .shared_bytes_per_block = group.number("shared_per_block_kib", kSharedKib) * kKib};
 }
 
-void read_memory(const Group& l2, const Group& dram, GpuSpec& spec) {
+void read_memory(Group l2, Group dram, GpuSpec& spec) {
   l2.require_only({"size_mib", "gb_per_s", "clock_mhz"});
   spec.l2_bytes = l2.number("size_mib", kCacheMib) * kMib;
   spec.l2_bytes_per_s = l2.number("gb_per_s", kGbPerS) * units::kGiga;
@@ -148,12 +162,13 @@ void read_memory(const Group& l2, const Group& dram, GpuSpec& spec) {
   spec.dram_bytes_per_s = dram.number("gb_per_s", kGbPerS) * units::kGiga;
 }
 
-void read_power(const Group& power, GpuSpec& spec, std::vector<SpecSource>& sources) {
+void read_power(Group power, GpuSpec& spec, std::vector<SpecSource>& sources) {
   power.require_only({"tdp_w", "idle"});
   spec.tdp_w = power.number("tdp_w", kPowerW);
   const ConfigNode table = power.node().at("idle");
-  table.require_only_keys({"source", "note", "points"});
-  Group(table, "power.idle", sources).cite("power.idle");
+  Group idle(table, "power.idle", sources);
+  idle.require_only({"points"});
+  idle.cite("power.idle");
   for (const ConfigNode& point : table.at("points").items()) {
     point.require_only_keys({"clock_mhz", "power_w"});
     const IdlePoint read{.clock_hz = point.at("clock_mhz").as_double(kClockMhz) * units::kMega,
@@ -279,7 +294,8 @@ std::string to_yaml(const GpuSpec& spec, const std::string& source, const std::s
   out += fmt::format("architecture: {}\n", to_string(spec.architecture));
   out += "chip:\n" + origin +
          fmt::format("  compute_capability: {}.{}\n", spec.compute_capability / 10, spec.compute_capability % 10);
-  out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.boost_hz / units::kMega);
+  out += number_line("sms", spec.sms) + number_line("boost_mhz", spec.own_boost_hz() / units::kMega);
+  if (spec.unlocked_hz > 0) out += number_line("locked_mhz", spec.boost_hz / units::kMega);
   if (spec.die_mm2) out += number_line("die_mm2", *spec.die_mm2);
   if (!spec.node.empty()) out += fmt::format("  node: {}\n", yaml_quoted(spec.node));
   out += math_yaml(spec, source, note);

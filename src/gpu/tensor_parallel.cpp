@@ -21,7 +21,7 @@ namespace {
 constexpr double kLinkEfficiency = 0.8;  // [data: nccl-busbw] 230 to 250 of 300 GB/s on eight A100
 constexpr double kStepSeconds = 1.5e-6;  // [data: nvlink-latency] 1 to 2 us from GPU to GPU
 
-/// Results between layers: those of 8-bit products leave as 16 bits.
+/// Results that GPUs tell each other: those of 8-bit products as 16 bits.
 double told_bytes(double elements, DType dtype) {
   constexpr double kTold8BitBytes = 2;  // [chosen] scaled back before they are added up or stored
   return elements * (input_bytes(dtype) == 1 ? kTold8BitBytes : output_bytes(dtype));
@@ -171,8 +171,7 @@ double resident_bytes(const workload::Network& network, DType dtype) {
   const std::vector<workload::GemmLayer>& gemms = network.gemms();
   double activations = 0, cached = 0, tokens = 0;
   for (std::size_t i = 0; i < gemms.size(); ++i) {
-    activations =
-        std::max(activations, gemms[i].input_bytes * input_bytes(dtype) + told_bytes(gemms[i].output_bytes, dtype));
+    activations = std::max(activations, (gemms[i].input_bytes + gemms[i].output_bytes) * input_bytes(dtype));
     if (!gemms[i].weights_are_activations) {
       tokens = static_cast<double>(gemms[i].m) / static_cast<double>(network.batch());
     } else if (i + 1 < gemms.size()) {

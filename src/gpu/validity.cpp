@@ -109,6 +109,7 @@ void include(ValidatedRange& range, const Gemm& gemm, double latency_s) {
 }
 
 bool was_measured(const ValidatedRange& range, const Gemm& gemm, RunMode mode) {
+  if (!is_plain_product(gemm)) return false;
   const Gemm row = with_weights_second(gemm);
   constexpr std::int64_t kBlock = 128;  // [data: aiconfigurator] most frameworks take no product smaller than a block
   if (row.quantisation == Quantisation::block && std::min(row.n, row.k) < kBlock) return false;

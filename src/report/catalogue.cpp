@@ -14,8 +14,13 @@
 namespace hindsight::report {
 namespace {
 
-std::string size_text(const space::DesignSpace& space) {
+std::string combinations_text(const space::DesignSpace& space) {
   return space.size() ? with_commas(*space.size()) : std::string("more than 2^63");
+}
+
+/// Of the designs that the constraints leave.
+std::string size_text(const space::DesignSpace& space) {
+  return space.is_constrained() ? count_text(space::count_designs(space)) : combinations_text(space);
 }
 
 Json parameter_json(const space::Parameter& parameter) {
@@ -46,21 +51,26 @@ Json rules_json(const space::DesignSpace& space) {
   return json;
 }
 
+Json count_object(const space::LegalCount& count) {
+  Json json{{"designs", count.designs}, {"exact", count.error == 0}, {"error", count.error}};
+  if (count.exact) json["designs"] = *count.exact;
+  return json;
+}
+
 Json space_object(const space::DesignSpace& space) {
   Json json{{"name", space.name()},
             {"description", space.description()},
             {"designs", nullptr},
+            {"combinations", value_or_null(space.size())},
             {"definition_hash", space.definition_hash()}};
-  if (space.size()) json["designs"] = *space.size();
+  if (space.is_constrained()) {
+    json.update(count_object(space::count_designs(space)));
+  } else {
+    json["designs"] = json["combinations"];
+  }
   json["parameters"] = Json::array();
   for (const space::Parameter& parameter : space.parameters()) json["parameters"].push_back(parameter_json(parameter));
   if (const Json rules = rules_json(space); !rules.is_null()) json["rules"] = rules;
-  return json;
-}
-
-Json count_object(const space::LegalCount& count) {
-  Json json{{"designs", count.designs}, {"exact", count.error == 0}, {"error", count.error}};
-  if (count.exact) json["designs"] = *count.exact;
   return json;
 }
 
@@ -149,7 +159,11 @@ std::string spaces_json(std::span<const space::DesignSpace> spaces) {
 
 std::string space_text(const space::DesignSpace& space, int columns) {
   std::string out = wrapped(
-      "", fmt::format("space {}: {} designs. {}", space.name(), size_text(space), space.description()), columns, 2);
+      "",
+      fmt::format("space {}: {} designs{}. {}", space.name(), size_text(space),
+                  space.is_constrained() ? fmt::format(" of {} combinations", combinations_text(space)) : std::string(),
+                  space.description()),
+      columns, 2);
   Table table;
   table.add_column("parameter", Align::left);
   table.add_column("unit", Align::left);

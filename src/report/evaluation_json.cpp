@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/accel/metrics.h"
+#include "hindsight/check/design_memory.h"
 #include "hindsight/check/experts.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/core/units.h"
@@ -89,11 +90,12 @@ Json layer_json(const accel::LayerResult& layer, const workload::Network& networ
 }
 
 /// Codes of what the figures of a feasible network take for granted, as check::estimates() has them.
-Json taken_for_granted(const EvaluatedNetwork& result) {
+Json taken_for_granted(const EvaluatedNetwork& result, const accel::AcceleratorConfig& config) {
   Json codes = Json::array();
+  if (!result.evaluation.feasible()) return codes;
   const workload::Network& network = *result.network;
-  const bool more = check::asks_more_experts(network, network.batch());
-  if (result.evaluation.feasible() && more) codes.push_back(check::kExpertsOfOneToken);
+  if (check::asks_more_experts(network, network.batch())) codes.push_back(check::kExpertsOfOneToken);
+  if (check::may_exceed_memory(config, network)) codes.push_back(check::kUnknownDesignMemory);
   return codes;
 }
 
@@ -102,7 +104,7 @@ Json network_json(const EvaluatedNetwork& result, const accel::ChipFacts& chip) 
   const accel::Evaluation& evaluation = result.evaluation;
   Json json{{"workload", network.name()}, {"batch", network.batch()}, {"feasible", evaluation.feasible()}};
   if (evaluation.feasible()) json["metrics"] = metrics_json(evaluation, chip);
-  json["estimates"] = taken_for_granted(result);
+  json["estimates"] = taken_for_granted(result, chip.config);
   json["violations"] = Json::array();
   for (const accel::Violation& violation : evaluation.violations.view()) {
     json["violations"].push_back(violation_json(violation, network));
@@ -123,6 +125,7 @@ std::string evaluation_json(const EvaluatedDesign& design) {
             {"model", accel::kModelName},
             {"model_version", design.technology->model_version},
             {"technology", design.technology->name},
+            {"technology_file", value_or_null(design.technology->file)},
             {"design", design.name},
             {"config", config_json(config)},
             {"peak_tera_ops_per_s", config.peak_ops_per_s() / units::kTera}};
@@ -130,6 +133,7 @@ std::string evaluation_json(const EvaluatedDesign& design) {
     if (metric.known_before_evaluation()) json[std::string(metric.name)] = metric.of_design(config, *design.technology);
   }
   json["area"] = object(fields(design.chip.area));
+  json["published_area"] = published_json(design.published_area);
   json["feasible"] = design.feasible();
   json["workloads"] = Json::array();
   for (const EvaluatedNetwork& result : design.networks) json["workloads"].push_back(network_json(result, design.chip));

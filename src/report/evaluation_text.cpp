@@ -1,6 +1,7 @@
 /// Evaluations as text: the short table and the full explanation.
 #include <fmt/format.h>
 
+#include "hindsight/check/design_memory.h"
 #include "hindsight/check/experts.h"
 #include "hindsight/core/table.h"
 #include "hindsight/core/text.h"
@@ -20,13 +21,14 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
   const accel::AcceleratorConfig& config = design.chip.config;
   std::string out = design_or_chip("design ", design.name, columns);
   if (!design.description.empty()) out += wrapped("       ", design.description, columns, 7);
-  out += wrapped("       ",
-                 fmt::format("peak {:.4g} TOPS at {} MHz, {} {} GB/s; {}: area {:.4g} mm2, peak power {:.4g} W",
-                             config.peak_ops_per_s() / units::kTera, shortest(config.clock_mhz),
-                             accel::to_string(config.dram_type), shortest(config.dram_bandwidth_gb_per_s),
-                             with_reason(design.technology->name, design.why_technology), design.chip.area.total_mm2(),
-                             design.chip.peak_power_w),
-                 columns, 7);
+  out += wrapped(
+      "       ",
+      fmt::format("peak {:.4g} TOPS at {} MHz, {} {:.6g} GB/s; {}: area {:.4g} mm2{}, peak power {:.4g} W",
+                  config.peak_ops_per_s() / units::kTera, shortest(config.clock_mhz),
+                  accel::to_string(config.dram_type), config.dram_bandwidth_gb_per_s,
+                  with_reason(technology_text(*design.technology), design.why_technology), design.chip.area.total_mm2(),
+                  published_text(design.published_area), design.chip.peak_power_w),
+      columns, 7);
   return out;
 }
 
@@ -53,6 +55,7 @@ std::string estimates_text(const EvaluatedDesign& design, int columns) {
     if (!result.evaluation.feasible()) continue;
     const workload::Network& network = *result.network;
     if (check::asks_more_experts(network, network.batch())) say(check::more_experts_sentence(network.name()));
+    if (check::may_exceed_memory(design.chip.config, network)) say(check::unknown_memory_sentence(network.name()));
   }
   return out;
 }

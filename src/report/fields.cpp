@@ -63,6 +63,17 @@ std::string label(std::string_view field) {
   return text;
 }
 
+std::string published_text(const std::optional<accel::ComparedArea>& area) {
+  if (!area) return "";
+  const std::string mm2 = fmt::format("{}{:.4g}", area->published.at_most ? "at most " : "", area->published.mm2);
+  if (area->published.scope == accel::AreaScope::die) return fmt::format(" (published: {})", mm2);
+  return fmt::format(" ({} {:.4g}, published {})", accel::to_string(area->published.scope), area->modelled_mm2, mm2);
+}
+
+std::string technology_text(const accel::Technology& technology) {
+  return with_reason(technology.name, technology.file ? printable(*technology.file, 200) : "");
+}
+
 std::string with_reason(std::string_view name, std::string_view why) {
   return why.empty() ? std::string(name) : fmt::format("{} ({})", name, why);
 }

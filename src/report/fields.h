@@ -1,12 +1,15 @@
 /// Name-and-value views of the model's plain structs, so that text and JSON list the same fields.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/technology.h"
 
 namespace hindsight::report {
 
@@ -53,6 +56,10 @@ struct WorkloadReasons {
 [[nodiscard]] std::string label(std::string_view field);
 /// "7nm-silicon (the chip's node)"; the name alone without a reason.
 [[nodiscard]] std::string with_reason(std::string_view name, std::string_view why);
+/// " (published: 180)", " (published: at most 400)", " (cells 3.6, published 3.3)", in mm2; "" where none is.
+[[nodiscard]] std::string published_text(const std::optional<accel::ComparedArea>& area);
+/// "7nm-silicon", "7nm-silicon (./mine.yaml)": with its file where that is not the one that ships under the name.
+[[nodiscard]] std::string technology_text(const accel::Technology& technology);
 /// A share as "12.3 %".
 [[nodiscard]] std::string percent(double fraction);
 /// `prefix` and `text`, broken at blanks into lines of at most `columns` cells (`columns` <= 0: one line); lines

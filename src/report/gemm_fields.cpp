@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -11,6 +13,23 @@
 #include "report/fields.h"
 
 namespace hindsight::report {
+namespace {
+
+/// Groups of as many rows, one behind the other.
+struct RowCount {
+  std::size_t groups = 0;
+  std::int64_t rows = 0;
+};
+std::vector<RowCount> row_counts(const gpu::GroupedGemm& grouped) {
+  std::vector<RowCount> counts;
+  for (const std::int64_t rows : grouped.rows) {
+    if (counts.empty() || counts.back().rows != rows) counts.push_back({.groups = 0, .rows = rows});
+    ++counts.back().groups;
+  }
+  return counts;
+}
+
+}  // namespace
 
 GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMode mode) {
   return {.gpu = {gpu.spec, gpu::serving(gpu.calibration, gemm)},
@@ -22,6 +41,12 @@ GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMo
 std::string shape_text(const gpu::Gemm& gemm) {
   const std::string shape = fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k);
   return gemm.batch == 1 ? shape : fmt::format("{} * {}", gemm.batch, shape);
+}
+
+std::string shape_text(const gpu::GroupedGemm& grouped) {
+  std::vector<std::string> parts;
+  for (const RowCount& one : row_counts(grouped)) parts.push_back(fmt::format("{} * {}", one.groups, one.rows));
+  return fmt::format("{} rows x {} x {}", join(parts, ", "), grouped.n, grouped.k);
 }
 
 std::string format_text(gpu::DType dtype, gpu::Quantisation quantisation) {
@@ -133,6 +158,7 @@ std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) 
 std::string_view operands_name(gpu::Operands operands) {
   return operands == gpu::Operands::random         ? "random operands"
          : operands == gpu::Operands::zero_weights ? "zero weights"
+         : operands == gpu::Operands::long_vector  ? "a long vector"
                                                    : "partly zero weights";
 }
 
@@ -166,13 +192,14 @@ std::vector<const GemmOnGpu*> uncorrected_among_corrected(const GemmReport& repo
   return without;
 }
 
-std::string zero_weights_note(const std::vector<std::string>& gpus, int columns) {
+std::string recorded_power_note(const std::vector<std::string>& gpus, gpu::Operands operands, int columns) {
   if (gpus.empty()) return "";
+  const bool vector = operands == gpu::Operands::long_vector;
   return wrapped(
       "",
-      fmt::format("Power of {} is that of unwritten weights, as recorded for this shape; with --operands random "
-                  "it is that of real data.",
-                  join(gpus, ", ")),
+      fmt::format("Power of {} is that of {}, as recorded for this shape; with --operands random it is that of real "
+                  "data.",
+                  join(gpus, ", "), vector ? "a long vector" : "unwritten weights"),
       columns, 2);
 }
 
@@ -221,6 +248,12 @@ Json gemm_fields_json(const gpu::Gemm& gemm) {
           {"dtype", gpu::to_string(gemm.dtype)},
           {"quantise", gpu::to_string(gemm.quantisation)},
           {"layout", gpu::to_string(gemm.layout)}};
+}
+
+Json grouped_fields_json(const gpu::GroupedGemm& grouped) {
+  Json groups = Json::array();
+  for (const RowCount& one : row_counts(grouped)) groups.push_back({{"count", one.groups}, {"rows", one.rows}});
+  return {{"groups", std::move(groups)}, {"n", grouped.n}, {"k", grouped.k}};
 }
 
 Json prediction_json(const gpu::GemmPrediction& p) {

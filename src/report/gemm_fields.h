@@ -12,6 +12,8 @@ namespace hindsight::report {
 
 /// "4096 x 4096 x 4096", with a batch "32 * 128 x 64 x 64".
 [[nodiscard]] std::string shape_text(const gpu::Gemm& gemm);
+/// "7 * 2, 50 * 1 rows x 2048 x 7168".
+[[nodiscard]] std::string shape_text(const gpu::GroupedGemm& grouped);
 /// "fp8", or "fp8 (dynamic)" with a kernel that quantises the activations before.
 [[nodiscard]] std::string format_text(gpu::DType dtype, gpu::Quantisation quantisation);
 /// "128 x 256 x 64", "128 x 64 x 64, split 4", "matrix times vector", "none".
@@ -42,20 +44,23 @@ struct ValidityNote {
 [[nodiscard]] double outside_latency_frac(const gpu::NetworkPrediction& prediction);
 /// Sentences on GPUs that are not calibrated or asked outside their range; empty when all are within.
 [[nodiscard]] std::string validity_notes(const std::vector<ValidityNote>& notes, int columns);
-/// "random operands", "zero weights": what a predicted power is of.
+/// "random operands", "zero weights", ...: what a predicted power is of.
 [[nodiscard]] std::string_view operands_name(gpu::Operands operands);
 /// Why the learned correction of a prediction counts, counts in part, or does not.
 [[nodiscard]] std::string correction_text(const GemmOnGpu& on);
 /// Those without a learned correction, where others of the report have one; empty where all or none have.
 [[nodiscard]] std::vector<const GemmOnGpu*> uncorrected_among_corrected(const GemmReport& report);
-/// A sentence on GPUs whose power is that of weights that nobody wrote; empty when there are none.
-[[nodiscard]] std::string zero_weights_note(const std::vector<std::string>& gpus, int columns);
+/// A sentence on GPUs whose power is that of weights that nobody wrote, or of a long vector; empty when there are none.
+[[nodiscard]] std::string recorded_power_note(const std::vector<std::string>& gpus, gpu::Operands operands,
+                                              int columns);
 /// As framework_launch_text, for those of `gpus` whose constants hold such launches; empty when there are none.
 [[nodiscard]] std::string framework_launch_note(const std::vector<const CalibratedGpu*>& gpus, int columns);
 /// A sentence on GPUs that lack the dtype; empty when there are none.
 [[nodiscard]] std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns);
 
 [[nodiscard]] Json gemm_fields_json(const gpu::Gemm& gemm);
+/// {"groups": [{"count", "rows"}], "n", "k"}: groups of as many rows, one behind the other, are one entry.
+[[nodiscard]] Json grouped_fields_json(const gpu::GroupedGemm& grouped);
 [[nodiscard]] Json other_prediction_json(const gpu::OtherPrediction& prediction);
 [[nodiscard]] Json prediction_json(const gpu::GemmPrediction& prediction);
 [[nodiscard]] Json calibration_json(const CalibratedGpu& gpu);

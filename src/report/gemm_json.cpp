@@ -71,6 +71,8 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
       for (const gpu::LayerPrediction& layer : p.layers) {
         Json row{{"layer", network.layer_of(layer.layer).name}, {"repeat", layer.repeat}};
         row.update(gemm_fields_json(layer.gemm));
+        row["output_dtype"] = gpu::to_string(layer.gemm.output.value_or(layer.gemm.dtype));
+        row["activation_bytes"] = layer.gemm.activation_bytes;
         row.update(prediction_json(layer.prediction));
         result["layers"].push_back(std::move(row));
       }
@@ -79,6 +81,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
         Json row{{"kernel", gpu::to_string(other.kind)},
                  {"layer", network.layer_of(other.layer).name},
                  {"repeat", other.repeat}};
+        if (other.grouped) row.update(grouped_fields_json(*other.grouped));
         row.update(other_prediction_json(other.prediction));
         result["others"].push_back(std::move(row));
       }

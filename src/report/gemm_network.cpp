@@ -62,7 +62,7 @@ std::string sums_text(const NetworkReport& report, int columns) {
   return table.render(columns);
 }
 
-/// What is no GEMM: how many kernels of which kind, and what is not counted at all.
+/// What is no single GEMM: how many kernels of which kind, and what is not counted at all.
 std::string others_text(const gpu::NetworkPrediction& p) {
   constexpr const char* kFused = "activation functions and batch normalisation are taken as fused into them";
   if (p.others.empty()) return fmt::format("Every layer is a GEMM; {}.", kFused);
@@ -70,8 +70,8 @@ std::string others_text(const gpu::NetworkPrediction& p) {
   for (const gpu::OtherLayer& other : p.others) launches[other.kind] += other.repeat;
   std::vector<std::string> parts;
   for (const auto& [kind, count] : launches) parts.push_back(fmt::format("{:.0f} {}", count, gpu::to_string(kind)));
-  return fmt::format("No GEMM, estimated by equations, not validated: {} kernels. Of the GEMMs, {}.", join(parts, ", "),
-                     kFused);
+  return fmt::format("No single GEMM, estimated by equations, not validated: {} kernels. Of the GEMMs, {}.",
+                     join(parts, ", "), kFused);
 }
 
 std::string notes_text(const NetworkReport& report, int columns) {
@@ -145,9 +145,9 @@ std::string layers_text(const NetworkReport& report, const NetworkOnGpu& on, int
   for (const gpu::OtherLayer& other : on.prediction.others) {
     const gpu::OtherPrediction& p = other.prediction;
     table.add_row({report.network->layer_of(other.layer).name, fmt::format("{:.0f}", other.repeat),
-                   std::string(gpu::to_string(other.kind)), si(p.latency_s, "s"),
-                   percent(other.repeat * p.latency_s / on.prediction.latency_s), tflops_text(p.ops / p.latency_s),
-                   std::string(gpu::to_string(p.bound)), si(p.energy_j, "J"), "-"});
+                   other.grouped ? shape_text(*other.grouped) : std::string(gpu::to_string(other.kind)),
+                   si(p.latency_s, "s"), percent(other.repeat * p.latency_s / on.prediction.latency_s),
+                   tflops_text(p.ops / p.latency_s), std::string(gpu::to_string(p.bound)), si(p.energy_j, "J"), "-"});
   }
   return "\n" + table.render(columns) +
          wrapped(

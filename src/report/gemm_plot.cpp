@@ -37,7 +37,8 @@ Roof roof_of(const std::string& name, const gpu::GpuSpec& spec, gpu::DType dtype
           .products = {}};
 }
 
-void add_product(Roof& roof, const gpu::Gemm& gemm, double ops_per_s) {
+template <typename Product>
+void add_product(Roof& roof, const Product& gemm, double ops_per_s) {
   roof.products.emplace_back(gpu::ops(gemm) / gpu::compulsory_bytes(gemm), ops_per_s / units::kTera);
 }
 
@@ -125,6 +126,9 @@ std::string networks_plot_text(const std::vector<NetworkReport>& reports, int co
       roofs.push_back(roof_of(on.gpu.spec.name + shared, on.gpu.spec, report.dtype));
       for (const gpu::LayerPrediction& layer : on.prediction.layers) {
         add_product(roofs.back(), layer.gemm, layer.prediction.ops_per_s);
+      }
+      for (const gpu::OtherLayer& other : on.prediction.others) {
+        if (other.grouped) add_product(roofs.back(), *other.grouped, other.prediction.ops / other.prediction.latency_s);
       }
     }
     if (roofs.empty()) {

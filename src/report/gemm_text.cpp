@@ -26,6 +26,19 @@ double peak_share(const GemmOnGpu& on, gpu::DType dtype) {
 
 std::string clock_text(double clock_hz) { return fmt::format("{:.0f} MHz", clock_hz / units::kMega); }
 
+std::string highest_clock_text(const gpu::GpuSpec& spec) {
+  const std::string highest = fmt::format("highest {}", clock_text(spec.own_boost_hz()));
+  return spec.unlocked_hz > 0 ? fmt::format("locked at {}, {}", clock_text(spec.boost_hz), highest) : highest;
+}
+
+/// The power limit, and why it is exceeded where it is.
+std::string limit_text(const gpu::GemmPrediction& p, const gpu::GpuSpec& spec) {
+  const std::string limit = fmt::format("limit {:.4g} W", spec.tdp_w);
+  if (p.average_power_w <= spec.tdp_w) return limit;
+  const bool lowest = p.sm_clock_hz <= gpu::kLeastClockMhz * units::kMega;
+  return limit + (lowest ? ", the lowest clock draws more" : ", a burst ends before it counts");
+}
+
 std::string blocks_text(const gpu::GemmPrediction& p) {
   return p.roofline_estimate ? std::string(kRooflineEstimate)
                              : fmt::format("{:.0f} blocks, {:.3g} waves", p.ctas, p.waves);
@@ -46,11 +59,10 @@ std::string one_gpu_text(const GemmReport& report, int columns) {
     table.add_row({"", "", fmt::format("which is at {}", clock_text(on.gpu.spec.rate(report.gemm.dtype).clock_hz))});
   }
   table.add_row({"bound by", std::string(gpu::to_string(p.bound)), std::string(bound_meaning(p.bound))});
-  table.add_row({"power", power_cell(p.average_power_w, "W", p.power_in_validated_range),
-                 fmt::format("limit {:.4g} W", on.gpu.spec.tdp_w)});
+  table.add_row({"power", power_cell(p.average_power_w, "W", p.power_in_validated_range), limit_text(p, on.gpu.spec)});
   table.add_row({"energy", power_cell(p.energy_j, "J", p.power_in_validated_range),
                  fmt::format("{:.3g} pJ per operation", energy_per_op_pj(p, report.gemm))});
-  table.add_row({"SM clock", clock_text(p.sm_clock_hz), fmt::format("highest {}", clock_text(on.gpu.spec.boost_hz))});
+  table.add_row({"SM clock", clock_text(p.sm_clock_hz), highest_clock_text(on.gpu.spec)});
   table.add_row({"DRAM traffic", binary_bytes(p.dram_bytes),
                  fmt::format("operands {}", binary_bytes(gpu::compulsory_bytes(report.gemm)))});
   table.add_row({"L2 traffic", binary_bytes(p.l2_bytes), ""});
@@ -155,11 +167,14 @@ std::string footnotes(const GemmReport& report, int columns) {
     out += validity_notes(notes, columns);
   }
   out += product_notes(report, columns) + correction_note(report, columns) + above_peak_note(report, columns);
-  std::vector<std::string> zero_weights;
+  std::vector<std::string> as_recorded;
+  gpu::Operands operands = gpu::Operands::random;
   for (const GemmOnGpu& on : report.gpus) {
-    if (on.prediction.operands != gpu::Operands::random) zero_weights.push_back(on.gpu.spec.name);
+    if (on.prediction.operands == gpu::Operands::random) continue;
+    as_recorded.push_back(on.gpu.spec.name);
+    operands = on.prediction.operands;
   }
-  out += zero_weights_note(zero_weights, columns);
+  out += recorded_power_note(as_recorded, operands, columns);
   std::vector<const CalibratedGpu*> gpus;
   for (const GemmOnGpu& on : report.gpus) gpus.push_back(&on.gpu);
   out += framework_launch_note(gpus, columns);

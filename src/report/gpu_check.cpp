@@ -211,6 +211,7 @@ Json accelerator_json(const NetworkComparison& comparison) {
   const double rate = own.single.inferences_per_s();
   Json json = run_json(own.single);
   json["area_mm2"] = own.area_mm2;
+  json["published_area"] = published_json(comparison.published_area);
   const auto range = [&](const char* key, const accel::PublishedRatios& ratios) {
     if (ratios.chips > 0) json[key] = {ratios.least_ratio, ratios.most_ratio};
   };
@@ -264,7 +265,7 @@ std::string gpu_check_text(const GpuCheckReport& report, int columns) {
     for (const NetworkComparison& network : design.networks) {
       out += fmt::format("\n{}", network.network);
       if (network.accelerator) {
-        out += fmt::format(", {:.3g} mm2\n", network.accelerator->area_mm2);
+        out += fmt::format(", {:.3g} mm2{}\n", network.accelerator->area_mm2, published_text(network.published_area));
       } else {
         out += ": infeasible, " + join(network.reasons, ", ") + "\n";
       }
@@ -280,6 +281,7 @@ std::string gpu_check_json(const GpuCheckReport& report) {
   Json json{{"hindsight_version", build_info().version},
             {"commit", build_info().commit},
             {"technology", report.technology},
+            {"technology_file", report.technology_file.empty() ? Json(nullptr) : Json(report.technology_file)},
             {"common_node_nm", check::kCommonNodeNm}};
   json["designs"] = Json::array();
   for (const CheckedDesign& design : report.designs) json["designs"].push_back(design_json(design));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "hindsight/check/design_memory.h"
 #include "hindsight/core/text.h"
 #include "report/fields.h"
 #include "report/gpu_check_parts.h"
@@ -22,12 +23,13 @@ std::string listed(const std::set<std::string>& names) {
 /// What of all comparisons a reader must know about.
 struct Doubts {
   std::set<std::string> uncalibrated, rooflines, full, exceeded;
-  std::set<std::string> products_alone, more_experts;  ///< networks
-  std::set<std::string> refused_there;                 ///< reasons at the common node
-  std::optional<check::NodeBasis> basis;               ///< one for all designs, as their technology is
+  std::set<std::string> products_alone, more_experts, unknown_memory;  ///< networks
+  std::set<std::string> refused_there;                                 ///< reasons at the common node
+  std::optional<check::NodeBasis> basis;                               ///< one for all designs, as their technology is
   double other_frac = 0;
   bool fp8 = false, vector_work = false, equal_latency = false;
   accel::PublishedRatios dies, power;
+  std::optional<accel::ComparedArea> published_area;  ///< one design's: a chip is checked alone
   bool outside = false;  ///< of what was measured; no design was, so that its figures always are
 
   explicit Doubts(const GpuCheckReport& report) {
@@ -44,6 +46,8 @@ struct Doubts {
     if (network.power.chips > 0) power = network.power;
     if (check::counts_products_alone(network)) products_alone.insert(network.network);
     if (network.more_experts) more_experts.insert(network.network);
+    if (network.unknown_memory) unknown_memory.insert(network.network);
+    if (network.published_area) published_area = network.published_area;
     if (network.accelerator) {
       outside = true;
       basis = network.accelerator->basis;
@@ -114,7 +118,14 @@ void say_estimates_of_designs(const Doubts& doubts, NoteLines& lines) {
         listed(doubts.products_alone));
   }
   if (!doubts.more_experts.empty()) lines.estimate(check::more_experts_sentence(listed(doubts.more_experts)));
-  if (doubts.dies.chips > 0) {
+  if (!doubts.unknown_memory.empty()) lines.estimate(check::unknown_memory_sentence(listed(doubts.unknown_memory)));
+  if (doubts.published_area) {
+    const accel::ComparedArea& area = *doubts.published_area;
+    lines.estimate(
+        fmt::format("area: the chip's published area is {}{:.2g} times what the model says of the same parts; "
+                    "divide throughput per area by as much",
+                    area.published.at_most ? "at most " : "", area.published_over_modelled()));
+  } else if (doubts.dies.chips > 0) {
     lines.estimate(
         fmt::format("area: {} published dies of such chips are {:.2g} to {:.2g} times what the model says of "
                     "them; divide throughput per area by as much",
@@ -160,7 +171,9 @@ std::string gpu_check_notes(const GpuCheckReport& report, int columns) {
                                     check::kCommonTechnology, listed(doubts.refused_there)));
   }
   lines.say("note: ", fmt::format("accelerator: chip and DRAM at {}; GPU: whole board{}",
-                                  with_reason(report.technology, report.why_technology), common_node_text(doubts)));
+                                  with_reason(with_reason(report.technology, printable(report.technology_file, 200)),
+                                              report.why_technology),
+                                  common_node_text(doubts)));
   return lines.text();
 }
 

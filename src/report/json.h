@@ -27,6 +27,15 @@ template <class Value>
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// Beside what the model says; null where no area of the chip is published.
+[[nodiscard]] inline Json published_json(const std::optional<accel::ComparedArea>& area) {
+  if (!area) return nullptr;
+  return {{"published_mm2", area->published.mm2},
+          {"at_most", area->published.at_most},
+          {"of", std::string(accel::to_string(area->published.scope))},
+          {"modelled_mm2", area->modelled_mm2}};
+}
+
 /// Indented by two, ending in a newline; bytes that are not UTF-8 are replaced.
 [[nodiscard]] inline std::string to_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -176,8 +176,12 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
   for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
     const std::string repeats =
         evaluator.repeats == 0 ? "" : fmt::format(", {} of them repeats", with_commas(evaluator.repeats));
+    // Files of technologies may share a name.
+    const bool is_shared = std::ranges::count(summary.evaluators, evaluator.name, &log::EvaluatorSummary::name) > 1;
+    const std::string which = is_shared ? fmt::format(" (definition {})", evaluator.definition_hash.substr(0, 8)) : "";
     out += wrapped(
-        "evaluator: ", fmt::format("{}, {} evaluations{}", evaluator.name, with_commas(evaluator.evaluations), repeats),
+        "evaluator: ",
+        fmt::format("{}{}, {} evaluations{}", evaluator.name, which, with_commas(evaluator.evaluations), repeats),
         columns, 2);
   }
   out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);

@@ -6,6 +6,7 @@
 
 #include "hindsight/optimize/problem.h"
 #include "hindsight/space/design_space.h"
+#include "hindsight/space/legal_designs.h"
 #include "hindsight/workload/network.h"
 
 namespace hindsight::study {
@@ -18,5 +19,10 @@ inline constexpr const char* kDramFilled = "dram_filled_frac";
 /// Nothing where the space does not choose the devices. The function may be called concurrently.
 [[nodiscard]] std::optional<optimize::Constraint> dram_capacity_constraint(
     const space::DesignSpace& space, const std::vector<std::optional<workload::Network>>& networks);
+
+/// Error{no_feasible} where no design of `allowed` levels has a DRAM that holds the largest of `networks`: with what it
+/// needs and what the largest holds.
+void require_dram_holds(const space::DesignSpace& space, const space::AllowedLevels& allowed,
+                        const std::vector<std::optional<workload::Network>>& networks);
 
 }  // namespace hindsight::study

@@ -321,6 +321,7 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
     };
     limits.constraints.push_back(std::move(*constraint));
   }
+  require_dram_holds(model.parts().space, limits.allowed, networks);
   auto held = dram_capacity_constraint(model.parts().space, networks);
   if (held) limits.constraints.push_back(std::move(*held));
   return limits;

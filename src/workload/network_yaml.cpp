@@ -14,6 +14,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -212,7 +213,18 @@ void read_experts(const ConfigNode& node, Layer& layer) {
   layer.experts_per_token = size_at(node, "experts_per_token");
 }
 
+/// Before the type tells which keys there may be: names a misspelt `name` or `type` as such.
+void require_layer_keys(const ConfigNode& node) {
+  static const std::array<std::string, 23> kKeys = {
+      "name",   "type",     "repeat",       "in",         "out",     "kernel",
+      "stride", "dilation", "pad",          "groups",     "bias",    "batch_norm",
+      "after",  "rows",     "reduction",    "columns",    "experts", "experts_per_token",
+      "heads",  "kv_heads", "query_length", "key_length", "head_dim"};
+  if (!node.has("name") || !node.has("type")) node.require_only_keys(kKeys);
+}
+
 std::vector<Layer> read_layer(const ConfigNode& node) {
+  require_layer_keys(node);
   Layer layer;
   layer.name = node.at("name").as_name();
   layer.repeat = size_or(node, "repeat", 1);
@@ -405,6 +417,12 @@ Network parse_network(const std::string& text, const std::string& file_name) {
 
 namespace {
 
+/// The network's name, without the "@BATCH" of its own batch: one that was exported at a batch and runs at another.
+std::string name_without_batch(const Network& network) {
+  const std::string own = fmt::format("@{}", network.batch());
+  return network.name().ends_with(own) ? network.name().substr(0, network.name().size() - own.size()) : network.name();
+}
+
 /// "NAME@BATCH", with the '@' at this place; the network gets that name, of a file its own in place of the path.
 Network at_batch(const std::string& text, std::size_t at) {
   const std::string digits = text.substr(at + 1);
@@ -415,7 +433,17 @@ Network at_batch(const std::string& text, std::size_t at) {
                             printable(text), printable(digits), kLargestBatch));
   }
   const Network network = load_network(text.substr(0, at));
-  return network.with_batch(*batch).with_name(fmt::format("{}@{}", network.name(), *batch));
+  return network.with_batch(*batch).with_name(fmt::format("{}@{}", name_without_batch(network), *batch));
+}
+
+/// Refuses a list or a named set of networks, where no file is called so.
+void require_one(const std::string& text) {
+  std::error_code error;
+  if (text.empty() || std::filesystem::exists(text, error)) return;
+  const std::vector<std::string> names = names_in_list(text);
+  if (names.size() == 1) return;
+  throw Error(ErrorKind::usage, fmt::format("'{}' is {} networks, and one is wanted. Name one of them, e.g. {}",
+                                            printable(text), names.size(), names.front()));
 }
 
 /// Files of other tools are told by their endings, as `workload import` tells them.
@@ -444,6 +472,7 @@ Network load_network(const std::string& name_or_path) {
     throw Error(ErrorKind::usage, fmt::format("'{0}' is {1} networks, and one is wanted. Name one of them, e.g. {0}/0",
                                               printable(name_or_path), names.size()));
   }
+  require_one(name_or_path);
   if (const std::size_t at = name_or_path.rfind('@'); at != std::string::npos && !std::filesystem::exists(name_or_path))
     return at_batch(name_or_path, at);
   if (std::optional<Network> synthetic = find_synthetic(name_or_path)) return *std::move(synthetic);

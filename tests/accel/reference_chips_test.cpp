@@ -9,11 +9,13 @@
 #include "edited_yaml.h"
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
+#include "hindsight/accel/dram.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/nearest_design.h"
 #include "hindsight/accel/silicon_chips.h"
 #include "hindsight/core/files.h"
 #include "hindsight/workload/network.h"
+#include "repository.h"
 
 namespace hindsight::accel {
 namespace {
@@ -89,6 +91,81 @@ TEST(ReferenceChipTest, ServersPassTheChecksOfTheHardwareAtTheirNode) {
   }
 }
 
+TEST(ReferenceChipTest, EveryShippedChipRunsANetworkInTheTechnologyOfItsFile) {
+  const std::string products = (hindsight::test::repository() / "data/silicon/workloads/tpu1_mlp0.yaml").string();
+  for (const std::string& name : list_data_files("configs/designs")) {
+    const ReferenceChip chip = load_reference_chip(name);
+    const ChipFacts facts =
+        chip_facts(chip.config, load_technology(chip.technology.empty() ? kDefaultTechnology : chip.technology));
+    for (const Violation& violation : facts.violations.view()) ADD_FAILURE() << name << ": " << message(violation, "");
+    bool runs = false;
+    for (const std::string& network : {std::string("resnet50"), products}) {
+      runs = runs || evaluate(facts, workload::load_network(network), Depth::all_checks).feasible();
+    }
+    EXPECT_TRUE(runs) << name;
+  }
+}
+
+TEST(ReferenceChipTest, PublishedAreasAreTheFiguresThatTheModelIsScoredOn) {
+  std::size_t compared_figures = 0;
+  for (const SiliconFigure& figure : load_silicon_figures()) {
+    const bool is_die = figure.quantity == SiliconQuantity::die_mm2;
+    if (!is_die && figure.quantity != SiliconQuantity::cells_mm2) continue;
+    const ReferenceChip chip = load_reference_chip(figure.design);
+    ASSERT_TRUE(chip.published_area) << figure.design;
+    EXPECT_EQ(chip.published_area->mm2, figure.published) << figure.design;
+    EXPECT_EQ(chip.published_area->scope, is_die ? AreaScope::die : AreaScope::cells) << figure.design;
+    EXPECT_EQ(chip.published_area->at_most, figure.at_most) << figure.design;
+    // One definition: what a command prints beside the published area is what the table has.
+    const ChipFacts facts = unchecked_chip_facts(chip.config, load_technology(figure.technology));
+    EXPECT_EQ(compared(*chip.published_area, facts.area).modelled_mm2, modelled(figure).value()) << figure.design;
+    ++compared_figures;
+  }
+  EXPECT_GE(compared_figures, 14U);
+}
+
+TEST(ReferenceChipTest, AnAreaIsOfTheWholeDieOrOfParts) {
+  const AreaBreakdown area{.mac_mm2 = 8, .dram_phy_mm2 = 1, .placement_mm2 = 4, .interfaces_mm2 = 16, .cooling_mm2 = 2};
+  EXPECT_EQ(area_mm2(area, AreaScope::die), 31);
+  EXPECT_EQ(area_mm2(area, AreaScope::accelerator), 12);
+  EXPECT_EQ(area_mm2(area, AreaScope::cells), 8);
+  EXPECT_EQ(compared({.mm2 = 16, .scope = AreaScope::cells}, area).published_over_modelled(), 2);
+}
+
+TEST(ReferenceChipErrorTest, WhatIsSaidOfAnAreaNeedsOne) {
+  const std::string shipped = "configs/designs/tpu_v4i.yaml";
+  const EditedYaml none(shipped, "published_area_mm2: 400", "# gone");
+  expect_usage_error([&] { (void)load_reference_chip(none.path()); },
+                     {"edited.yaml:", "published_area_at_most needs published_area_mm2"});
+  const EditedYaml unknown(shipped, "published_area_at_most: true", "published_area_of: cell");
+  expect_usage_error([&] { (void)load_reference_chip(unknown.path()); }, {"edited.yaml:", "cell", "cells"});
+}
+
+/// 8 GB hold 4e9 parameters of 2 bytes.
+TEST(ReferenceChipTest, ANetworkBeyondTheCapacityOfAChipIsRefusedWithIt) {
+  const ReferenceChip chip = load_reference_chip("tpu_v4i");
+  EXPECT_EQ(dram_bytes(chip.config), 8e9);
+  const ChipFacts facts = chip_facts(chip.config, load_technology(chip.technology));
+  EXPECT_TRUE(evaluate(facts, workload::load_network("bert_base"), Depth::all_checks).feasible());
+  const Evaluation large = evaluate(facts, workload::load_network("llama3_8b_decode"), Depth::all_checks);
+  ASSERT_EQ(large.violations.count, 1U);
+  const Violation& violation = large.violations.items[0];
+  EXPECT_EQ(violation.reason, Reason::dram_capacity);
+  EXPECT_EQ(violation.limit, 8e9);
+  EXPECT_EQ(std::string(violation.parameter), "dram_gb");
+  AcceleratorConfig enough = chip.config;
+  enough.dram_gb = violation.nearest_passing.value();
+  EXPECT_TRUE(evaluate(chip_facts(enough, load_technology(chip.technology)), workload::load_network("llama3_8b_decode"),
+                       Depth::all_checks)
+                  .feasible());
+}
+
+TEST(ReferenceChipErrorTest, CapacityFollowsFromDevicesOrIsStated) {
+  const EditedYaml both("configs/designs/tpu_v4i.yaml", "dram_bandwidth_gb_per_s: 614", "dram_devices: 2");
+  expect_usage_error([&] { (void)load_reference_chip(both.path()); },
+                     {"edited.yaml:", "dram_gb follows from dram_devices"});
+}
+
 TEST(ReferenceChipTest, ChipsNameTheNodeThatTheirFiguresAreComparedAt) {
   for (const SiliconFigure& figure : load_silicon_figures()) {
     EXPECT_EQ(load_reference_chip(figure.design).technology, figure.technology) << figure.design;
@@ -122,7 +199,7 @@ TEST(ReferenceChipTest, EdgeTpuV1HasItsPublishedAreaWithin15Percent) {
   const ReferenceChip chip = load_reference_chip("edge_tpu_v1");
   const AreaBreakdown result = area(chip.config, load_technology("22nm"));
   const double accelerator_mm2 = result.total_mm2() - result.dram_phy_mm2;
-  EXPECT_NEAR(accelerator_mm2 / chip.published_area_mm2, 1, 0.15);
+  EXPECT_NEAR(accelerator_mm2 / chip.published_area.value().mm2, 1, 0.15);
   // 34 MB of SRAM are most of it: 16 * 2 MiB + 64 * 32 KiB at 22 nm.
   const double sram_mm2 = result.pe_memory_mm2 + result.core_memory_mm2;
   EXPECT_NEAR(sram_mm2, 28.05, 0.05);
@@ -130,7 +207,7 @@ TEST(ReferenceChipTest, EdgeTpuV1HasItsPublishedAreaWithin15Percent) {
 
 TEST(ReferenceChipTest, EdgeTpuV1WithItsPhyIsAFifthTooLarge_KnownLimitation) {
   const ReferenceChip chip = load_reference_chip("edge_tpu_v1");
-  const double ratio = area(chip.config, load_technology("22nm")).total_mm2() / chip.published_area_mm2;
+  const double ratio = area(chip.config, load_technology("22nm")).total_mm2() / chip.published_area.value().mm2;
   EXPECT_GT(ratio, 1.15);
   EXPECT_LT(ratio, 1.25);
 }
@@ -337,6 +414,7 @@ TEST(ReferenceChipErrorTest, VersionOneOfTheModelRefusesWhatItDoesNotKnow) {
   refused(&AcceleratorConfig::bf16_macs_per_lane, 1, "bf16_macs_per_lane");
   refused(&AcceleratorConfig::logic_v, 0.7, "supply");
   refused(&AcceleratorConfig::memory_v, 0.7, "supply");
+  refused(&AcceleratorConfig::dram_gb, 8, "dram_gb");
 }
 
 TEST(ReferenceChipErrorTest, AChipWithPartsThatNoDesignHasIsNone) {

@@ -236,6 +236,28 @@ TEST(TechnologyErrorTest, MissingKeyIsNamed) {
   expect_usage_error([&] { (void)load_technology(file.path()); }, {"edited.yaml:", "mac_int8_um2"});
 }
 
+/// What is missing is added, not renamed from a key that is needed as well.
+TEST(TechnologyErrorTest, MissingKeysAreToBeAdded) {
+  const std::string shipped = "data/technology/7nm-silicon.yaml";
+  const EditedYaml area(shipped, "mac_int8_um2: 234.1", "");
+  expect_usage_error([&] { (void)load_technology(area.path()); }, {"missing key 'mac_int8_um2'", " Add it."});
+  const EditedYaml energy(shipped, "mac_int8_pj: 0.02474", "");
+  expect_usage_error([&] { (void)load_technology(energy.path()); }, {"missing key 'mac_int8_pj'", " Add it."});
+  const EditedYaml memory(shipped, "  hbm3: 3.25", "");
+  expect_usage_error([&] { (void)load_technology(memory.path()); }, {"missing key 'hbm3'", " Add it."});
+}
+
+TEST(TechnologyErrorTest, KeysOfVersion2AskForTheVersion) {
+  const std::string shipped = "data/technology/7nm-silicon.yaml";
+  const EditedYaml none(shipped, "model_version: 2", "");
+  expect_usage_error(
+      [&] { (void)load_technology(none.path()); },
+      {"edited.yaml:", "key 'mac_fp8_pj' is of version 2 of the model", "names no version", "Add model_version: 2"});
+  const EditedYaml other(shipped, "model_version: 2", "model_version: 1");
+  expect_usage_error([&] { (void)load_technology(other.path()); },
+                     {"key 'mac_fp8_pj' is of version 2", "says version 1", "Write model_version: 2"});
+}
+
 TEST(TechnologyErrorTest, UnknownKeyOffersTheNearest) {
   const EditedYaml file("data/technology/22nm.yaml", "tap_delay_ps:", "tap_dealy_ps:");
   expect_usage_error([&] { (void)load_technology(file.path()); }, {"edited.yaml:", "tap_dealy_ps", "tap_delay_ps"});
@@ -244,6 +266,48 @@ TEST(TechnologyErrorTest, UnknownKeyOffersTheNearest) {
 TEST(TechnologyErrorTest, NegativeValueIsRefused) {
   const EditedYaml file("data/technology/22nm.yaml", "register_bit_pj: 0", "register_bit_pj: -0");
   expect_usage_error([&] { (void)load_technology(file.path()); }, {"edited.yaml:", "register_bit_pj"});
+}
+
+/// A factor of 1,000, which is a wrong prefix or a slipped digit, with the key, the value, the bound and the unit.
+TEST(TechnologyErrorTest, AWrongUnitIsRefusedWithItsBounds) {
+  struct Slip {
+    const char *from, *to, *value, *bounds;
+  };
+  for (const Slip& slip :
+       {Slip{"mac_int8_um2: 234.1", "mac_int8_um2: 2340000", "mac_int8_um2 is 2340000 um2", "[0.438, 50500] um2"},
+        Slip{"mac_int8_um2: 234.1", "mac_int8_um2: 0.0002341", "0.0002341 um2", "[0.438, 50500] um2"},
+        Slip{"mac_int8_pj: 0.02474", "mac_int8_pj: 24.74", "24.74 pJ", "13.3] pJ"},
+        Slip{"max_clock_mhz: 2000", "max_clock_mhz: 2", "2 MHz", "[20, 100000] MHz"},
+        Slip{"reticle_limit_mm2: 858", "reticle_limit_mm2: 10", "10 mm2", "[17.16, 42900] mm2"},
+        Slip{"coefficient: 0.0010138", "coefficient: 1013.8", "area_mm2 is 1013.8 mm2", "0.239] mm2"},
+        Slip{"hbm3: 3.25", "hbm3: 3250", "dram_pj_per_bit is 3250 pJ per bit", "1015] pJ per bit"},
+        Slip{"most_w: 75,", "most_w: 75000,", "most_w is 75000 W", "35000] W"}}) {
+    const EditedYaml file("data/technology/7nm-silicon.yaml", slip.from, slip.to);
+    SCOPED_TRACE(slip.to);
+    expect_usage_error([&] { (void)load_technology(file.path()); }, {"edited.yaml:", slip.value, slip.bounds});
+  }
+}
+
+TEST(TechnologyErrorTest, NumbersThatExcludeEachOtherAreRefused) {
+  const std::string shipped = "data/technology/7nm-silicon.yaml";
+  const EditedYaml reticle(shipped, "reticle_limit_mm2: 858", "reticle_limit_mm2: 20");
+  expect_usage_error([&] { (void)load_technology(reticle.path()); },
+                     {"edited.yaml:", "interfaces_mm2 of card is 23 mm2", "reticle_limit_mm2 20 mm2"});
+  const EditedYaml macro(shipped, "largest_area_macro_kib: 256", "largest_area_macro_kib: 8192");
+  expect_usage_error([&] { (void)load_technology(macro.path()); },
+                     {"edited.yaml:", "largest_area_macro_kib is 8192 KiB", "largest_macro_kib 4096 KiB"});
+}
+
+TEST(TechnologyTest, AFileThatSaysOtherwiseThanTheShippedOneKeepsItsPath) {
+  EXPECT_FALSE(load_technology("7nm-silicon").file);
+  const std::string shipped = "data/technology/7nm-silicon.yaml";
+  const EditedYaml copy(shipped, "description: ", "description: a copy of ");
+  EXPECT_FALSE(load_technology(copy.path()).file) << "it says the same";
+  const EditedYaml edited(shipped, "mac_int8_um2: 234.1", "mac_int8_um2: 300");
+  EXPECT_EQ(load_technology(edited.path()).file, edited.path());
+  EXPECT_EQ(load_technology(edited.path() + "@card").file, edited.path());
+  const EditedYaml renamed(shipped, "name: 7nm-silicon", "name: mine");
+  EXPECT_FALSE(load_technology(renamed.path()).file) << "nothing ships under its name";
 }
 
 TEST(TechnologyErrorTest, ExponentAboveOneIsRefused) {

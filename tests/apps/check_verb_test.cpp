@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
+#include "hindsight/core/files.h"
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/space/design_space.h"
@@ -11,6 +12,7 @@ namespace hindsight::app::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 const std::vector<std::string> kTwoGpus{"--gpu", "l4,h100-sxm5"};
@@ -79,6 +81,34 @@ TEST_F(Check, JudgesAReferenceChip) {
 }
 
 /// Softmax, normalisations and pooling take the GPU's time, and none of a design without vector units.
+TEST_F(Check, ADesignOfAnotherShippedSpaceIsAnsweredWithIt) {
+  const space::DesignSpace datacenter = space::load_space("datacenter");
+  const std::string design = datacenter.text_id(datacenter.design(0));
+  for (const char* verb : {"check", "simulate"}) {
+    const Outcome outcome = hindsight({verb, "--design", design, "--workload", "mobilenet_v2"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("--space datacenter")) << verb;
+    const Outcome unknown = hindsight({verb, "--design", "lanes=3", "--workload", "mobilenet_v2"});
+    EXPECT_THAT(unknown.err, HasSubstr("lanes")) << verb;
+    EXPECT_THAT(unknown.err, Not(HasSubstr("datacenter"))) << verb;
+  }
+}
+
+TEST_F(Check, AChipIsShownWithItsPublishedAreaAndAnEditedTechnologyWithItsFile) {
+  const std::string technology = file("mine.yaml");
+  std::string text = read_file(hindsight::test::repository() / "data/technology/7nm-silicon.yaml");
+  const std::string from = "mac_int8_um2: 234.1";
+  write_file_atomically(technology, text.replace(text.find(from), from.size(), "mac_int8_um2: 240"));
+  for (const char* verb : {"check", "simulate"}) {
+    std::vector<std::string> words{verb, "--design", "mtia_v1", "--workload", "resnet50", "--technology", technology};
+    if (verb == std::string("check")) words.insert(words.end(), kTwoGpus.begin(), kTwoGpus.end());
+    const Outcome outcome = hindsight(words);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("(published: 373)")) << verb;
+    EXPECT_THAT(outcome.out, HasSubstr("mine.yaml)")) << verb;
+  }
+}
+
 TEST_F(Check, SaysWhereTheTwoSidesDoNotCountTheSameWork) {
   const std::vector<std::string> words{"--design", "coral_edge_tpu", "--workload", "vit_b_16"};
   const Outcome text = check(words);

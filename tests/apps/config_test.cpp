@@ -280,6 +280,7 @@ TEST_F(Config, MistakesNameFileLineAndRemedy) {
            {"all: {version: true}\n", "has no default"},
            {"all: {no-config: true}\n", "has no default"},
            {"ask: {forget: true}\n", "has no default"},
+           {"calibrate: {force: true}\n", "has no default"},
            {"tell: {file: a.csv}\n", "is an argument"},
            {"all: {out: a}\n", "Give it to one verb"},
            {"log: {out: a}\n", "Give it to one verb"},

@@ -93,6 +93,7 @@ TEST_F(Constraints, CountAndDescribe) {
   EXPECT_EQ(json.at("exact"), true);
   const std::string described = hindsight({"space", "describe", space()}).out;
   EXPECT_THAT(described, HasSubstr("constraint: if compute_lanes > 4 then core_memory_bytes >= 65536"));
+  EXPECT_THAT(described, HasSubstr("space tiny: 144 designs of 384 combinations. "));
   EXPECT_THAT(described, HasSubstr("derived macs: pes_x * pes_y * compute_lanes"));
   EXPECT_EQ(hindsight({"space", "sample", space(), "--sampler", "grid", "--count", "1000"}).out.find("pes_x=8,pes_y=4"),
             std::string::npos);

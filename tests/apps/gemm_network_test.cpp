@@ -54,18 +54,36 @@ TEST_F(GemmNetwork, APassOfSeveralInferencesIsCalledOne) {
 }
 
 /// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2; what stands behind them keeps its name.
-TEST_F(GemmNetwork, AGroupOfExpertsIsALineForEachNumberOfRows) {
+TEST_F(GemmNetwork, AGroupOfExpertsIsOneLine) {
   const std::vector<std::string> words = {"--gpu", "h200", "--dtype", "fp8", "--workload", "mixtral_8x7b_decode@8"};
   const Json gpu = json(words).at("workloads").at(0).at("gpus").at(0);
-  std::vector<std::pair<int, double>> experts;
-  for (const Json& layer : gpu.at("layers")) {
-    if (layer.at("layer") != "expert.gate_up") continue;
-    experts.emplace_back(layer.at("m").get<int>(), layer.at("repeat").get<double>());
+  std::vector<std::string> experts;
+  double launches = 0;
+  for (const Json& other : gpu.at("others")) {
+    if (other.at("kernel") != "grouped GEMM") continue;
+    EXPECT_EQ(other.at("groups").dump(), R"([{"count":2,"rows":3},{"count":5,"rows":2}])");
+    experts.push_back(other.at("layer"));
+    launches += other.at("repeat").get<double>();
   }
-  EXPECT_THAT(experts, ::testing::ElementsAre(std::pair(3, 128.0), std::pair(2, 320.0)));
+  EXPECT_THAT(experts, ::testing::ElementsAre("expert.gate_up", "expert.down"));
+  EXPECT_EQ(launches, 64 + 32);
   EXPECT_EQ(gpu.at("layers").back().at("layer"), "logits");
-  EXPECT_EQ(gpu.at("others").back().at("layer"), "expert.gate_up") << "the gate of the experts with fewer rows";
-  EXPECT_THAT(gemm(with(words, {"--explain"})).out, HasSubstr("logits"));
+  for (const Json& layer : gpu.at("layers")) EXPECT_FALSE(layer.at("layer").get<std::string>().starts_with("expert."));
+  const Outcome explained = gemm(with(words, {"--explain"}));
+  EXPECT_THAT(explained.out, HasSubstr("96 grouped GEMM"));
+  EXPECT_THAT(explained.out, HasSubstr("2 * 3, 5 * 2 rows x 14336 x 4096"));
+}
+
+/// What a layer holds of its inputs and how it writes stands beside its GEMM.
+TEST_F(GemmNetwork, LayersSayHowTheirDataLie) {
+  const Json gpu = json({"--gpu", "h100-sxm5", "--dtype", "int8", "--workload", "resnet50@8"})
+                       .at("workloads")
+                       .at(0)
+                       .at("gpus")
+                       .at(0);
+  const Json& stem = gpu.at("layers").at(0);
+  EXPECT_EQ(stem.at("output_dtype"), "int8");
+  EXPECT_EQ(stem.at("activation_bytes"), 8.0 * 224 * 224 * 3);
 }
 
 TEST_F(GemmNetwork, ANetworkSaysWhatIsNoGemm) {

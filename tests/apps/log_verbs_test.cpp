@@ -8,8 +8,10 @@
 #include <set>
 
 #include "apps/app_fixture.h"
+#include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -389,6 +391,19 @@ TEST_F(LogVerbs, VerifyNamesValuesThatContradictEachOther) {
   EXPECT_FALSE(json.at("sound").get<bool>());
   EXPECT_EQ(json.at("findings").at(0).at("kind"), "integrity");
   EXPECT_THAT(json.at("findings").at(0).at("remedy").get<std::string>(), HasSubstr("log repair"));
+}
+
+/// Of one technology's name, from the file that ships and from an edited one.
+TEST_F(LogVerbs, EvaluatorsOfOneNameAreToldApart) {
+  std::string text = read_file(hindsight::test::repository() / "data/technology/22nm-silicon.yaml");
+  const std::string from = "peak_activity: 1.72";
+  ASSERT_NE(text.find(from), std::string::npos);
+  const std::string edited = write("mine.yaml", text.replace(text.find(from), from.size(), "peak_activity: 1.8"));
+  const std::string log = sweep("a.db", {"--technology", "22nm-silicon"}, "tiny", 10);
+  EXPECT_THAT(hindsight({"log", "show", log}).out, Not(HasSubstr("(definition ")));
+  sweep("a.db", {"--technology", edited}, "tiny", 20);
+  EXPECT_THAT(hindsight({"log", "show", log}).out,
+              ContainsRegex("hindsight-accel 2 22nm-silicon \\(definition [0-9a-f]{8}\\), "));
 }
 
 }  // namespace

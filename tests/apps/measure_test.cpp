@@ -283,11 +283,49 @@ TEST_F(Measure, PowerFitRefusesWhatIsNoPower) {
   expect_one_line_error(fit("m,n,k,latency_us\n8,8,8,200\n"), 2, "no column 'power_w'");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,\n"), 2, "Bursts have none");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,-3\n"), 2, "p.csv:2:11: '-3' is no power");
-  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,90\n"), 2, "at least 10");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,200\n"), 2, "at least 10");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,0.4\n"), 2, "They are kW: write them in W");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,0.4\n", {"--force"}), 2, "at least 10");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,90\n", {"--mode", "burst"}), 2, "sustained");
   expect_one_line_error(
       hindsight({"calibrate", "--gpu", "h200", "--measurements", file("none.csv"), "--shortest-us", "3"}), 2,
       "--power");
+}
+
+/// Rows that no model explains: nothing is written, but with --force, which the file's command then says.
+TEST_F(Measure, CalibrateWritesNoFitThatPredictsNothing) {
+  std::string rows = "gpu,m,n,k,latency_us\n";
+  int row = 0;
+  for (const int n : {512, 1024, 2048, 4096, 8192}) {
+    for (const int m : {16, 64, 256, 512, 1024, 2048, 4096, 8192}) {
+      const double us = 5 + 1.0 * m * n * n / 4e7;
+      rows += fmt::format("L4,{},{},{},{}\n", m, n, n, row++ % 3 == 0 ? 1000 * us : us);
+    }
+  }
+  const std::string out = file("out.yaml");
+  const std::vector<std::string> fit = {"calibrate", "--gpu", "l4", "--measurements", write("mixed.csv", rows),
+                                        "--out",     out};
+  expect_one_line_error(hindsight(fit), 2, "mixed.csv: the fit misses rows that it has not seen by ");
+  EXPECT_FALSE(std::filesystem::exists(out));
+  std::vector<std::string> forced = fit;
+  forced.emplace_back("--force");
+  const Outcome taken = hindsight(forced);
+  EXPECT_EQ(taken.exit_code, 0) << taken.err;
+  EXPECT_THAT(read_file(out), HasSubstr(" --force'"));
+  std::vector<std::string> of_another = forced;
+  of_another[2] = "h200";
+  EXPECT_EQ(hindsight(of_another).exit_code, 0);
+  of_another.pop_back();
+  expect_one_line_error(hindsight(of_another), 2, "mixed.csv:2:1: gpu 'L4' is another GPU than h200 of --gpu");
+}
+
+TEST_F(Measure, ImportRefusesTimesBelowZero) {
+  std::string lines = read_file(measurements());
+  const std::string latency = R"("latency_s":0.00002)";
+  lines.replace(lines.find(latency), latency.size(), R"("latency_s":-5)");
+  expect_one_line_error(hindsight({"measure", "import", write("below.jsonl", lines), "--csv", file("below.csv")}), 2,
+                        "below.jsonl:2: 'latency_s' is not above 0");
+  EXPECT_FALSE(std::filesystem::exists(file("below.csv")));
 }
 
 TEST_F(Measure, CalibrateHoldsOnlyConstantsThatThereAre) {

@@ -56,6 +56,12 @@ TEST(Experts, AGpuCountsTheWorkOfTheNetworkAtEveryBatch) {
       macs += layer.repeat * operand * static_cast<double>(gemm.m);
       if (!network.gemms()[layer.layer].weights_are_activations) weight_bytes += layer.repeat * operand;
     }
+    for (const gpu::OtherLayer& other : prediction.others) {
+      if (!other.grouped) continue;
+      macs += other.repeat * gpu::ops(*other.grouped) / 2;
+      weight_bytes += other.repeat * static_cast<double>(other.grouped->rows.size()) *
+                      static_cast<double>(other.grouped->n) * static_cast<double>(other.grouped->k);
+    }
     EXPECT_EQ(macs, network.totals().macs) << name;
     EXPECT_EQ(weight_bytes, network.totals().weight_bytes) << name;
     EXPECT_LE(hindsight::test::relative_error(prediction.ops - prediction.other_ops, 2 * network.totals().macs),
@@ -72,6 +78,8 @@ TEST(Experts, AGpuIsNotTakenForSaturatedWhileItsBatchesAskMoreExperts) {
       "experts: 16, experts_per_token: 1, bias: false}\n",
       "mixture.yaml");
   const GpuRuns runs = run_on_gpu(contender(gpu::load_gpu("h200"), {}, accel::Precision::fp8), mixture);
+  EXPECT_EQ(runs.single.other_frac, 0) << "experts are products";
+  EXPECT_FALSE(runs.single.beyond_products);
   EXPECT_EQ(mixture.with_batch(2).totals().weight_bytes, 2 * mixture.totals().weight_bytes);
   EXPECT_EQ(mixture.with_batch(runs.saturated.batch).totals().weight_bytes, 16 * mixture.totals().weight_bytes);
   EXPECT_GT(runs.saturated.inferences_per_s(), 4 * runs.single.inferences_per_s());

@@ -158,6 +158,32 @@ TEST(GpuCheck, ADesignOfVersion2IsEvaluatedAtTheCommonNode) {
   }
 }
 
+/// What its file says of the chip itself stands in place of what is known of others.
+TEST(GpuCheck, AChipsOwnPublishedAreaIsWhatItIsHeldAgainst) {
+  const workload::Network resnet = workload::load_network("resnet50");
+  const accel::ReferenceChip chip = accel::load_reference_chip("mtia_v1");
+  const accel::Technology technology = accel::load_technology(chip.technology);
+  const NetworkComparison known = compare(chip.config, technology, resnet, {}, chip.published_area);
+  ASSERT_TRUE(known.published_area);
+  EXPECT_EQ(known.dies.chips, 1);
+  EXPECT_EQ(known.dies.least_ratio, 373 / known.accelerator.value().area_mm2);
+  EXPECT_EQ(known.dies.most_ratio, known.dies.least_ratio);
+  const NetworkComparison unknown = compare(chip.config, technology, resnet, {});
+  EXPECT_FALSE(unknown.published_area);
+  EXPECT_GT(unknown.dies.chips, 1);
+}
+
+TEST(GpuCheck, AMemoryOfUnknownSizeIsAnEstimateBeyondOneDevice) {
+  accel::AcceleratorConfig config = accel::load_reference_chip("tpu_v4i").config;
+  const accel::Technology technology = accel::load_technology("7nm-silicon");
+  const workload::Network large = workload::load_network("llama3_8b_decode");  // 16 GB of bf16; a stack holds 8
+  EXPECT_THAT(compare(config, technology, large, {}).reasons, ::testing::ElementsAre("dram_capacity"));
+  config.dram_gb = 0;
+  EXPECT_THAT(estimates(compare(config, technology, large, {})), ::testing::Contains("unknown_design_memory"));
+  EXPECT_THAT(estimates(compare(config, technology, workload::load_network("bert_base"), {})),
+              Not(::testing::Contains("unknown_design_memory")));
+}
+
 TEST(GpuCheck, ADesignAtTheCommonNodeStaysAsItIs) {
   const accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
   const NetworkComparison comparison = compare(config, accel::load_technology("5nm-silicon"), mobilenet(), {});
@@ -217,7 +243,14 @@ TEST(GpuCheck, TheVerdictNamesTheClosestAndTheStrongest) {
   EXPECT_THAT(verdict_line(comparison), HasSubstr("8x higher latency than small"));
   comparison.gpus.front().single.latency_s = 2.09e-3;
   comparison.gpus.front().single.energy_j = 1.95e-3;
-  EXPECT_TRUE(verdict_line(comparison).starts_with("the latency of small at batch 1, at about the energy;"));
+  EXPECT_TRUE(verdict_line(comparison).starts_with("as fast as small at batch 1, at about the same energy;"));
+  comparison.gpus.back().at_equal_latency.reset();
+  comparison.gpus.back().saturated = {.batch = 2, .latency_s = 4.04e-3, .energy_j = 4.04e-3};
+  comparison.gpus.front().saturated = comparison.gpus.front().single;
+  comparison.gpus.front().single.latency_s = comparison.gpus.front().saturated.latency_s = 8e-3;
+  EXPECT_THAT(verdict_line(comparison), HasSubstr("large has the same throughput at batch 2, where an inference costs "
+                                                  "it about this design's energy"))
+      << "no 0.99x and no 1x";
   comparison.accelerator.reset();
   EXPECT_EQ(verdict_line(comparison), "");
 }

@@ -70,6 +70,81 @@ TEST(GemmRows, MediansAreOnePerProduct) {
   EXPECT_THROW(static_cast<void>(medians(read, 4)), Error);
 }
 
+/// The message where rows of an H100's bursts are wanted; "no error" where they are taken.
+std::string refusal(const std::string& text, gpu::RunMode mode = gpu::RunMode::burst) {
+  try {
+    static_cast<void>(read_gemm_rows(parse_csv(text, "t.csv"), {}, {}, std::nullopt, gpu::Quantisation::none,
+                                     RowOrigin{.gpu = gpu::load_gpu("h100-sxm5"), .mode = mode}));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RowOrigin, RowsOfAnotherGpuAreRefused) {
+  const auto of = [](const std::string& first, const std::string& second) {
+    return refusal("gpu,m,n,k,latency_us\n" + first + ",1,2,3,4\n" + second + ",1,2,3,4\n");
+  };
+  EXPECT_THAT(
+      of("NVIDIA H200", "NVIDIA H200"),
+      StartsWith("t.csv:2:1: gpu 'NVIDIA H200' is another GPU than h100-sxm5 of --gpu (NVIDIA H100 SXM5 80 GB)"));
+  EXPECT_THAT(of("NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe"),
+              ::testing::AllOf(StartsWith("t.csv:3:1: gpu 'NVIDIA H100 PCIe' stands beside rows of"),
+                               HasSubstr("--where 'gpu=NVIDIA H100 80GB HBM3'; --force takes all rows")));
+  EXPECT_EQ(of("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"), "no error");
+  EXPECT_EQ(of("h100-sxm5", "h100-sxm5"), "no error");
+  EXPECT_EQ(of("board in the rack", "board in the rack"), "no error") << "it names no model";
+  EXPECT_EQ(of("", ""), "no error");
+  EXPECT_THAT(of("GeForce RTX 4090", ""), HasSubstr("another GPU"));
+}
+
+TEST(RowOrigin, RowsOfTheOtherModeAreRefused) {
+  const std::string both = "m,n,k,latency_us,mode\n1,2,3,4,burst\n1,2,3,4,sustained\n";
+  EXPECT_THAT(refusal(both), ::testing::AllOf(StartsWith("t.csv:3:9: mode 'sustained' is not how"),
+                                              HasSubstr("--where mode=burst, or fit the others: --mode sustained")));
+  EXPECT_THAT(refusal(both, gpu::RunMode::sustained),
+              ::testing::AllOf(StartsWith("t.csv:2:9: mode 'burst' is not how"), HasSubstr("--where mode=sustained")));
+  EXPECT_EQ(refusal("m,n,k,latency_us,mode\n1,2,3,4,eager\n"), "no error") << "another tool's word";
+}
+
+TEST(RowOrigin, FurtherAlgorithmsAndThePlainKernelAreRefused) {
+  EXPECT_THAT(
+      refusal("m,n,k,latency_us,rank\n1,2,3,4,0\n1,2,3,5,1\n"),
+      ::testing::AllOf(StartsWith("t.csv:3:9: rank '1' stands beside rows of rank '0'"), HasSubstr("--where rank=0")));
+  EXPECT_THAT(refusal("m,n,k,latency_us,kernel\n1,2,3,4,cublaslt\n1,2,3,5,tiled\n"),
+              ::testing::AllOf(StartsWith("t.csv:3:9: kernel 'tiled' is the plain kernel"),
+                               HasSubstr("--where kernel=cublaslt")));
+  EXPECT_EQ(refusal("m,n,k,latency_us,kernel\n1,2,3,4,ampere_sgemm_128x128_nn\n1,2,3,5,sgemm_64\n"), "no error");
+}
+
+/// What was not measured has no runtime, whoever asks.
+TEST(GemmRows, RowsThatFailedDoNotCount) {
+  const auto read = rows("m,n,k,latency_us,status\n1,2,3,4,ok\n1,2,3,,failed\n1,2,3,,unsupported\n");
+  EXPECT_EQ(read.size(), 1);
+  EXPECT_THAT(message("m,n,k,latency_us,status\n1,2,3,,failed\n"), HasSubstr("no row is left (of 1)"));
+}
+
+/// An H100 draws 120 W idle at its highest clock, and 700 W at the limit: 108 to 770 W are plausible.
+TEST(RowOrigin, PowersThatTheBoardCannotDrawAreRefused) {
+  const auto of = [](const std::string& power) -> std::string {
+    try {
+      static_cast<void>(read_power_rows(parse_csv("m,n,k,latency_us,power_w\n1,2,3,4," + power + "\n", "t.csv"), {}, {},
+                                        std::nullopt, gpu::Quantisation::none,
+                                        RowOrigin{gpu::load_gpu("h100-sxm5"), gpu::RunMode::sustained}));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(of("1400"), StartsWith("t.csv:2:9: power_w '1400' is no power of h100-sxm5, which draws 108 to 770 W"));
+  EXPECT_THAT(of("100"), HasSubstr("Look at the column, its unit and --gpu"));
+  EXPECT_THAT(of("0.4"), HasSubstr("They are kW: write them in W"));
+  EXPECT_THAT(of("400000"), HasSubstr("They are mW: write them in W"));
+  EXPECT_EQ(of("108.1"), "no error");
+  EXPECT_EQ(of("769.9"), "no error");
+}
+
 TEST(GemmRows, SaysWhereACellIsWrong) {
   EXPECT_THAT(message("m,n,k,latency_us\n1,2,3,4\n1,x,3,4\n"), StartsWith("t.csv:3:3: 'x' is no size"));
   EXPECT_THAT(message("m,n,k,latency_us\n1,0,3,4\n"), HasSubstr("Expected: m, n, k"));

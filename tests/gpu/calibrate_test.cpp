@@ -148,7 +148,41 @@ TEST(Calibrate, NamesTheUnitThatWouldFit) {
   EXPECT_THAT(message(1e6), HasSubstr("1000000 times shorter: numbers in us read as s"));
   EXPECT_THAT(message(1e-3), HasSubstr("1000 times longer: numbers in ms read as us"));
   EXPECT_THAT(message(1e-6), HasSubstr("1000000 times longer: numbers in s read as us"));
+  EXPECT_THAT(message(2.5e3), HasSubstr("1000 times shorter")) << "within what shapes and boards differ";
+  EXPECT_THAT(message(0.02), HasSubstr("No unit explains that"));
+  EXPECT_THAT(message(1e2), HasSubstr("No unit explains that"));
   EXPECT_EQ(message(3), "no error");
+}
+
+TEST(Calibrate, TakesWhatIsImplausibleWhereItIsTold) {
+  const GpuSpec spec = load_gpu("a100-sxm-80gb");
+  std::vector<GemmMeasurement> rows = synthetic(spec, Constants{}, 0);
+  for (GemmMeasurement& row : rows) row.latency_s *= 0.02;
+  EXPECT_THROW(static_cast<void>(calibrate(spec, rows, {.cross_validate = false, .most_rows = 40})), Error);
+  const CalibrationReport report =
+      calibrate(spec, rows, {.cross_validate = false, .most_rows = 40, .implausible = Implausible::taken});
+  EXPECT_EQ(report.fitted.rows, rows.size());
+}
+
+TEST(Calibrate, FitsThatPredictNothingAreNamed) {
+  EXPECT_EQ(fit_problem(LatencyErrors{.mape_frac = 0.17, .r2_log = 0.98}), "") << "the worst that ships";
+  EXPECT_EQ(fit_problem(LatencyErrors{.mape_frac = 0.5, .r2_log = 0.5}), "");
+  EXPECT_THAT(fit_problem(LatencyErrors{.mape_frac = 6.3, .r2_log = 0.1}), HasSubstr("630 % (MAPE"));
+  EXPECT_THAT(fit_problem(LatencyErrors{.mape_frac = 0.35, .r2_log = -0.2}), HasSubstr("their mean would do better"));
+  EXPECT_EQ(fit_problem(LatencyErrors{.mape_frac = 0.05, .r2_log = -0.2}), "") << "rows of nearly one latency";
+}
+
+TEST(CalibrationFile, OneOfPowerIsSaidToBeOne) {
+  EXPECT_THAT(
+      [] {
+        try {
+          static_cast<void>(read_calibration(hindsight::test::repository() / "data/gpus/calibration/power/h200.yaml"));
+        } catch (const Error& error) {
+          return std::string(error.what());
+        }
+        return std::string("no error");
+      }(),
+      HasSubstr("constants of power, not of runtimes. Put the file into data/gpus/calibration/power"));
 }
 
 TEST(CalibrationFile, ReadsWhatItWrites) {

@@ -80,21 +80,24 @@ TEST(GemmTerms, ResidencyHalvesWhereTheReuseFillsTheCache) {
 
 /// 100 outputs in flight are a block of 10 x 10; one byte per element, k = 1000.
 TEST(GemmTerms, InputsAreReadAgainByHand) {
-  EXPECT_EQ(reread_bytes(10, 10, 1000, 100, 1), 0) << "the whole output is in flight";
-  EXPECT_EQ(reread_bytes(40, 80, 1000, 100, 40e3), 0) << "a fits in L2";
+  EXPECT_EQ(reread_bytes(10, 10, 10e3, 10e3, 100, 1), 0) << "the whole output is in flight";
+  EXPECT_EQ(reread_bytes(40, 80, 40e3, 80e3, 100, 40e3), 0) << "a fits in L2";
   // Walking: a = 40e3 read 80 / 10 times, b = 80e3 read 40 / 10 times: 7 x 40e3 + 3 x 80e3.
-  EXPECT_LT(relative_error(reread_bytes(40, 80, 1000, 100, 1e3), 520e3), kRounding);
+  EXPECT_LT(relative_error(reread_bytes(40, 80, 40e3, 80e3, 100, 1e3), 520e3), kRounding);
+  // An image of a quarter of a's bytes, read as often: 7 x 10e3 + 3 x 80e3.
+  EXPECT_LT(relative_error(reread_bytes(40, 80, 10e3, 80e3, 100, 1e3), 310e3), kRounding);
   // Holding a panel of 20e3 bytes, half of a: b once more.
-  EXPECT_LT(relative_error(reread_bytes(40, 80, 1000, 100, 20e3), 80e3), kRounding);
+  EXPECT_LT(relative_error(reread_bytes(40, 80, 40e3, 80e3, 100, 20e3), 80e3), kRounding);
   // 5 rows: the block is 5 x 20, a = 5e3 is read 80 / 20 times.
-  EXPECT_LT(relative_error(reread_bytes(5, 80, 1000, 100, 1), 15e3), kRounding);
-  EXPECT_EQ(reread_bytes(80, 5, 1000, 100, 1), reread_bytes(5, 80, 1000, 100, 1));
+  EXPECT_LT(relative_error(reread_bytes(5, 80, 5e3, 80e3, 100, 1), 15e3), kRounding);
+  EXPECT_EQ(reread_bytes(80, 5, 80e3, 5e3, 100, 1), reread_bytes(5, 80, 5e3, 80e3, 100, 1));
 }
 
 TEST(GemmTerms, ReadingAgainBeginsGraduallyWhereInputsJustFit) {
-  EXPECT_LT(reread_bytes(40.001, 80, 1000, 100, 40e3), 4) << "of 120e3 bytes";
-  EXPECT_LT(reread_bytes(10.0001, 10, 1000, 100, 1), 1) << "of 20e3 bytes";
-  const double below = reread_bytes(9.9999, 80, 1000, 100, 1), above = reread_bytes(10.0001, 80, 1000, 100, 1);
+  EXPECT_LT(reread_bytes(40.001, 80, 40.001e3, 80e3, 100, 40e3), 4) << "of 120e3 bytes";
+  EXPECT_LT(reread_bytes(10.0001, 10, 10.0001e3, 10e3, 100, 1), 1) << "of 20e3 bytes";
+  const double below = reread_bytes(9.9999, 80, 9.9999e3, 80e3, 100, 1),
+               above = reread_bytes(10.0001, 80, 10.0001e3, 80e3, 100, 1);
   EXPECT_LT(relative_error(below, above), 1e-4) << "where the block becomes square";
 }
 

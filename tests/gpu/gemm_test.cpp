@@ -31,6 +31,32 @@ TEST(Gemm, CountsWorkAndLeastBytes) {
   EXPECT_EQ(compulsory_bytes({.m = 3, .n = 5, .k = 7, .dtype = DType::fp8}), 3 * 7 + 7 * 5 + 2 * 3 * 5);
 }
 
+TEST(Gemm, OutputsHaveTheBytesOfTheirFormat) {
+  EXPECT_EQ(output_bytes({.dtype = DType::int8}), 4) << "the library's int32";
+  EXPECT_EQ(output_bytes({.dtype = DType::int8, .output = DType::int8}), 1);
+  EXPECT_EQ(output_bytes({.dtype = DType::fp8, .output = DType::bf16}), output_bytes(DType::fp8));
+  EXPECT_EQ(compulsory_bytes({.m = 3, .n = 5, .k = 7, .dtype = DType::int8, .output = DType::int8}),
+            3 * 7 + 7 * 5 + 3 * 5);
+}
+
+/// 12 windows of 9 pixels over an image of 20, twice.
+TEST(Gemm, OverlappingWindowsAreHeldOnce) {
+  const Gemm gemm{.m = 12, .n = 5, .k = 9, .batch = 2, .dtype = DType::bf16, .activation_bytes = 2.0 * 2 * 20};
+  EXPECT_EQ(repeated_bytes(gemm), 2 * 2 * (12 * 9 - 20));
+  EXPECT_EQ(compulsory_bytes(gemm), 2 * 2 * (20 + 5 * 9 + 12 * 5));
+  EXPECT_EQ(repeated_bytes(transposed(gemm)), repeated_bytes(gemm));
+  EXPECT_EQ(compulsory_bytes(transposed(gemm)), compulsory_bytes(gemm));
+  Gemm larger = gemm;  // as the holes of a dilated kernel make an image
+  larger.activation_bytes = 1e6;
+  EXPECT_EQ(repeated_bytes(larger), 0);
+  larger.activation_bytes = 0;
+  EXPECT_EQ(repeated_bytes(larger), 0);
+  EXPECT_TRUE(is_plain_product(larger));
+  EXPECT_FALSE(is_plain_product(gemm));
+  EXPECT_FALSE(is_plain_product({.dtype = DType::fp8, .output = DType::fp8}));
+  EXPECT_TRUE(is_plain_product({.dtype = DType::bf16, .output = DType::bf16}));
+}
+
 TEST(Gemm, RefusesSizesThatAreNone) {
   EXPECT_THAT(message_of([] { require_valid({.m = 0, .n = 1, .k = 1}); }), HasSubstr("m is 0"));
   EXPECT_THAT(message_of([] { require_valid({.m = 1, .n = -4, .k = 1}); }), HasSubstr("n is -4"));

@@ -266,6 +266,36 @@ TEST(OtherKernels, KeepToThePowerLimit) {
   EXPECT_LE(relative_error(slow.energy_j, slow.average_power_w * slow.latency_s), kRounding);
 }
 
+/// A burst's power is that of its clock, and a lower locked clock is never faster and never draws more.
+TEST(OtherKernels, FollowTheClock) {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  spec.tdp_w = 300;
+  const Attention attention{.heads = 64, .rows = 8192, .context = 8192};
+  const OtherPrediction burst = kernels_of(spec).predict(attention, RunMode::burst);
+  EXPECT_GT(burst.average_power_w, kernels_of(spec).predict(attention, RunMode::sustained).average_power_w);
+  const Streaming streaming{.read_bytes = 1e9, .written_bytes = 1e9, .ops = 1e9};
+  const GroupedGemm grouped{.rows = {100, 7, 900}, .n = 4096, .k = 4096};
+  for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+    const auto run = [&](const GpuSpec& gpu) {
+      const OtherKernels kernels = kernels_of(gpu);
+      return std::vector<OtherPrediction>{kernels.predict(attention, mode), kernels.predict(streaming, mode),
+                                          kernels.predict(grouped, mode)};
+    };
+    std::vector<OtherPrediction> before = run(spec);
+    GpuSpec locked = spec;
+    locked.unlocked_hz = spec.boost_hz;
+    for (locked.boost_hz *= 0.95; locked.boost_hz > 210e6; locked.boost_hz *= 0.8) {
+      const std::vector<OtherPrediction> now = run(locked);
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        ASSERT_GE(now[i].latency_s, before[i].latency_s * (1 - kRounding)) << i << " at " << locked.boost_hz;
+        ASSERT_LE(now[i].average_power_w, before[i].average_power_w * (1 + kRounding))
+            << i << " at " << locked.boost_hz;
+      }
+      before = now;
+    }
+  }
+}
+
 /// Equal groups are the batched product; a group without rows counts as none.
 TEST(GroupedGemm, OfEqualGroupsIsTheBatchedGemm) {
   for (const char* name : {"h100-sxm5", "a100-sxm-80gb", "l40s"}) {
@@ -302,6 +332,32 @@ TEST(GroupedGemm, UnequalGroupsCostTheirTiles) {
   EXPECT_LE(relative_error(latency_s({256, 768, 512, 512}), equal_s), 0.05) << "whole tiles all the same";
   EXPECT_GT(latency_s({1, 1, 1, 2045}), equal_s);
   EXPECT_LT(latency_s({1, 1, 1, 2045}), 0.5 * latency_s({2045, 2045, 2045, 2045}));
+}
+
+/// 5 rows of 7 elements, the weights of the two groups that have rows, 5 x 3 outputs.
+TEST(GroupedGemm, LeastBytesByHand) {
+  GroupedGemm grouped{.rows = {2, 0, 3}, .n = 3, .k = 7, .dtype = DType::int8};
+  EXPECT_EQ(compulsory_bytes(grouped), 5 * 7 + 2 * 3 * 7 + 4 * 5 * 3);
+  grouped.output = DType::int8;
+  EXPECT_EQ(compulsory_bytes(grouped), 5 * 7 + 2 * 3 * 7 + 5 * 3);
+}
+
+/// The weights of a network's experts have left the L2 since; results of one byte are fewer bytes.
+TEST(GroupedGemm, TakesReuseAndOutputsAsAGemmDoes) {
+  const GpuSpec spec = load_gpu("h200");
+  const OtherKernels kernels = kernels_of(spec, DType::fp8);
+  GroupedGemm grouped{.rows = {8, 8, 8, 8}, .n = 1024, .k = 1024, .dtype = DType::fp8};
+  const OtherPrediction kept = kernels.predict(grouped, RunMode::sustained);
+  grouped.reuse_bytes = 2 * spec.l2_bytes;
+  const OtherPrediction gone = kernels.predict(grouped, RunMode::sustained);
+  EXPECT_GE(gone.dram_bytes, 4.0 * 1024 * 1024);
+  EXPECT_LT(kept.dram_bytes, gone.dram_bytes);
+  grouped.rows = {8192, 8192, 8192, 8192};
+  const OtherPrediction wide = kernels.predict(grouped, RunMode::sustained);
+  grouped.output = DType::fp8;
+  const OtherPrediction narrow = kernels.predict(grouped, RunMode::sustained);
+  EXPECT_LE(relative_error(wide.dram_bytes - narrow.dram_bytes, 4.0 * 8192 * 1024), 1e-6);
+  EXPECT_LT(narrow.latency_s, wide.latency_s);
 }
 
 TEST(GroupedGemm, NamesWhatIsWrong) {

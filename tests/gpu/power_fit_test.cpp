@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "edited_yaml.h"
@@ -44,6 +45,11 @@ std::vector<PowerMeasurement> exact_rows(const GpuSpec& spec) {
     }
   }
   return rows;
+}
+
+TEST(PowerFit, FitsThatPredictNothingAreNamed) {
+  EXPECT_EQ(fit_problem(PowerErrors{.mape_frac = 0.024, .r2 = -0.1}), "") << "rows that all stand at the limit";
+  EXPECT_NE(fit_problem(PowerErrors{.mape_frac = 0.51}).find("by 51 % (MAPE)"), std::string::npos);
 }
 
 TEST(PowerFit, FindsTheConstantsThatMadeTheRows) {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
+#include <utility>
+
 #include "edited_yaml.h"
 #include "hindsight/gpu/power_calibration.h"
 #include "hindsight/gpu/predict.h"
@@ -92,30 +96,50 @@ TEST(BoardPower, ReadsLessAfterAnIdleBoard) {
   EXPECT_EQ(board.reading_w(random, 2e-3), board.settled_cap_w()) << "real data follow no allocation";
 }
 
-/// Bytes of a kernel without tiles pass registers alone.
-TEST(BoardPower, CountsAShareOfL2Bytes) {
+/// A long vector's kernel: nothing of 100 W active, 0.4 of 80 W of L2 bytes.
+TEST(BoardPower, OfALongVectorTakesNoBusySms) {
   const BoardPower board(load_gpu("h200"), kRoundConstants, DType::bf16);
   PowerWork vector = kHeavyWork;
-  vector.l2_share = 0.25;
-  EXPECT_LT(relative_error(board.full_clock_w(vector, 1.0), 1070 - 60), kRounding);
-  EXPECT_LT(relative_error(board.terms(vector, 1.0, 1010).l2_w, 20), kRounding);
+  vector.operands = Operands::long_vector;
+  EXPECT_LT(relative_error(board.full_clock_w(vector, 1.0), 1070 - 100 - 48), kRounding);
+  const PowerTerms terms = board.terms(vector, 1.0, board.full_clock_w(vector, 1.0));
+  EXPECT_EQ(terms.active_w, 0);
+  EXPECT_LT(relative_error(terms.l2_w, 32), kRounding);
+  EXPECT_EQ(board.reading_w(vector, 1.0), board.settled_cap_w()) << "real data follow no allocation";
 }
 
-/// A long product of one row leaves the tensor cores alone, on whichever side the row stands; short ones, two rows and
-/// CUDA cores do not.
-TEST(BoardPower, OfALongVectorIsWithoutTensorCores) {
-  const Predictor bf16(load_gpu("h200"), load_calibration(load_gpu("h200"), DType::bf16), DType::bf16);
-  const auto watt = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return bf16.predict({.m = m, .n = n, .k = k, .dtype = DType::bf16}, RunMode::sustained).average_power_w;
-  };
-  EXPECT_LT(watt(1, 8192, 16384), 0.8 * watt(2, 8192, 16384));
-  EXPECT_LT(watt(8192, 1, 16384), 0.8 * watt(8192, 2, 16384));
-  EXPECT_GT(watt(1, 16384, 8191), 0.95 * watt(2, 16384, 8191));
-  const Predictor fp32(load_gpu("h200"), load_calibration(load_gpu("h200"), DType::fp32), DType::fp32);
-  const auto fp32_watt = [&](std::int64_t m) {
-    return fp32.predict({.m = m, .n = 8192, .k = 16384, .dtype = DType::fp32}, RunMode::sustained).average_power_w;
-  };
-  EXPECT_GT(fp32_watt(1), 0.9 * fp32_watt(2));
+double settled_watt(const std::string& gpu, const Gemm& gemm, bool recorded = true) {
+  const GpuSpec spec = load_gpu(gpu);
+  Calibration calibration = load_calibration(spec, gemm.dtype, {}, Residuals::none);
+  if (!recorded) calibration.unwritten = {};
+  return predict(spec, calibration, gemm, RunMode::sustained).average_power_w;
+}
+
+/// Products of one row and a long k read half of two rows' power where they were recorded, and nowhere else.
+TEST(BoardPower, OfALongVectorCountsWhereItWasRecorded) {
+  const auto vector = [](std::int64_t k) { return Gemm{.m = 1, .n = 16384, .k = k}; };
+  EXPECT_LT(settled_watt("h200", vector(10240)), 0.6 * settled_watt("h200", vector(10239)));
+  EXPECT_LT(settled_watt("h200", transposed(vector(16384))), 0.6 * settled_watt("h200", vector(8192)));
+  EXPECT_GT(settled_watt("h200", vector(16384), false), 0.95 * settled_watt("h200", vector(8192)));
+  Gemm fp16 = vector(16384);
+  fp16.dtype = DType::fp16;
+  EXPECT_GT(settled_watt("h200", fp16), 0.95 * settled_watt("h200", vector(8192)));
+  for (const char* gpu : {"h100-sxm5", "gh200", "a100-sxm-80gb", "l40s"}) {
+    EXPECT_LT(relative_error(settled_watt(gpu, vector(10239)), settled_watt(gpu, vector(10240))), 0.05) << gpu;
+    EXPECT_GT(settled_watt(gpu, vector(16384)), 0.9 * settled_watt(gpu, vector(8192))) << gpu;
+  }
+}
+
+/// Nothing happens where k passes 8,192, from which on vectors once drew half: 16384 x 8192 was measured at 592 W.
+TEST(BoardPower, OfAVectorDoesNotJumpWithItsLength) {
+  for (const char* gpu : {"h200", "h100-sxm5", "a100-sxm-80gb", "l4"}) {
+    for (const DType dtype : {DType::bf16, DType::int8}) {
+      const auto vector = [&](std::int64_t k) { return Gemm{.m = 1, .n = 4096, .k = k, .dtype = dtype}; };
+      EXPECT_LT(relative_error(settled_watt(gpu, vector(8191)), settled_watt(gpu, vector(8192))), 0.05) << gpu;
+    }
+  }
+  EXPECT_NEAR(settled_watt("h200", {.m = 1, .n = 16384, .k = 8192}), 592, 30);
+  EXPECT_NEAR(settled_watt("h200", {.m = 1, .n = 8192, .k = 8192}), 593, 30);
 }
 
 TEST(BoardPower, SlowsDownExactlyAboveTheLimit) {
@@ -126,6 +150,30 @@ TEST(BoardPower, SlowsDownExactlyAboveTheLimit) {
   EXPECT_GT(board.slowdown(board.settled_cap_w() * 1.0001), 1);
   // Four times the dynamic power: 1 + (4^0.55 - 1) / 0.88.
   EXPECT_LT(relative_error(board.slowdown(120 + 4 * (493.5 - 120)), 2.299485142), 1e-9);
+}
+
+/// A run whose clock has fallen less than settled draws P(f): 1520 W at the highest clock, 1400 W above idle.
+TEST(BoardPower, OfABurstIsThatOfItsClock) {
+  const BoardPower board(load_gpu("h200"), kRoundConstants, DType::bf16);
+  const double settled = board.slowdown(1520);
+  EXPECT_EQ(board.average_w(1520, settled), board.settled_cap_w());
+  EXPECT_EQ(board.average_w(600, 1), 600);
+  EXPECT_LT(relative_error(board.average_w(1520, 1), 1520), kRounding);
+  // At 1 / 1.25 of the clock: 1400 W x 1.22^(-1 / 0.55) = 1400 x 0.696609.
+  EXPECT_LT(relative_error(board.average_w(1520, 1.25), 120 + 1400 * std::pow(1.22, -1 / 0.55)), kRounding);
+  EXPECT_GT(board.average_w(1520, 1.25), board.settled_cap_w());
+}
+
+/// However low the limit, no board runs below 210 MHz: it draws what it draws there.
+TEST(BoardPower, KeepsToTheLowestClock) {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  spec.tdp_w = 125;
+  const GemmPrediction lowest =
+      predict(spec, load_calibration(spec, DType::bf16), {.m = 8192, .n = 8192, .k = 8192}, RunMode::sustained);
+  EXPECT_LT(relative_error(lowest.sm_clock_hz, 210e6), kRounding);
+  EXPECT_EQ(lowest.bound, Bound::power);
+  EXPECT_GT(lowest.average_power_w, spec.tdp_w);
+  EXPECT_LT(lowest.average_power_w, 250);
 }
 
 TEST(BoardPower, NarrowerFormatsCostLessPerOperation) {
@@ -160,6 +208,120 @@ TEST(PowerLimit, ALargerLimitIsNeverSlowerAndNeverDrawsLess) {
     }
     EXPECT_NE(before.bound, Bound::power) << name << ": five times the limit";
     EXPECT_EQ(before.sm_clock_hz, spec.boost_hz) << name;
+  }
+}
+
+/// The same of bursts, whose power may exceed the limit, but not that of a larger one.
+TEST(PowerLimit, ALargerLimitIsNeverSlowerInABurstAndNeverDrawsLess) {
+  for (const Gemm& gemm : {Gemm{.m = 512, .n = 4096, .k = 4096}, Gemm{.m = 8192, .n = 8192, .k = 8192}}) {
+    GpuSpec spec = load_gpu("h100-sxm5");
+    const Calibration calibration = load_calibration(spec, DType::bf16);
+    double before_w = 0, before_s = 1e9;
+    for (spec.tdp_w = 150; spec.tdp_w < 2000; spec.tdp_w *= 1.02) {
+      const GemmPrediction burst = predict(spec, calibration, gemm, RunMode::burst);
+      const GemmPrediction settled = predict(spec, calibration, gemm, RunMode::sustained);
+      ASSERT_LE(burst.latency_s, before_s) << spec.tdp_w << " W";
+      ASSERT_GE(burst.average_power_w, before_w) << spec.tdp_w << " W";
+      if (burst.bound == Bound::power) {
+        ASSERT_GE(burst.average_power_w, settled.average_power_w) << spec.tdp_w << " W: its clock is higher";
+      }
+      before_s = burst.latency_s;
+      before_w = burst.average_power_w;
+    }
+  }
+}
+
+/// A board with another power limit has the chip's constants, and none of what was measured on the calibrated one.
+TEST(PowerLimit, ABoardOfAnotherLimitIsNotTheMeasuredOne) {
+  const Gemm gemm{.m = 4096, .n = 4096, .k = 4096};
+  for (const auto& [name, mode] : {std::pair("h100-sxm5", RunMode::burst), std::pair("h200", RunMode::sustained)}) {
+    GpuSpec spec = load_gpu(name);
+    const Calibration own = load_calibration(spec, DType::bf16, {}, Residuals::none);
+    const bool calibrated = own.source == CalibrationSource::own;
+    EXPECT_EQ(calibrated, std::string(name) == "h100-sxm5");
+    const GemmPrediction shipped = predict(spec, own, gemm, mode);
+    EXPECT_EQ(shipped.calibrated, calibrated);
+    EXPECT_EQ(shipped.power_in_validated_range, !calibrated);
+    spec.tdp_w = 300;
+    const Calibration other = load_calibration(spec, DType::bf16, {}, Residuals::none);
+    const GemmPrediction limited = predict(spec, other, gemm, mode);
+    EXPECT_EQ(other.source, CalibrationSource::transfer) << name;
+    EXPECT_FALSE(limited.calibrated) << name;
+    EXPECT_FALSE(limited.in_validated_range) << name;
+    EXPECT_FALSE(limited.power_in_validated_range) << name;
+    EXPECT_EQ(other.constants.op_j, own.constants.op_j) << name << ": the chip is the same";
+    EXPECT_EQ(other.constants.dram_efficiency, own.constants.dram_efficiency) << name;
+    EXPECT_EQ(other.power.active_w, own.power.active_w) << name;
+  }
+}
+
+GpuSpec locked_at(GpuSpec spec, double clock_hz) {
+  spec.unlocked_hz = spec.boost_hz;
+  spec.boost_hz = clock_hz;
+  return spec;
+}
+
+/// A lower clock is never faster and never draws more, whatever binds and whatever the limit allows.
+TEST(LockedClock, ALowerOneIsNeverFasterAndNeverDrawsMore) {
+  const Gemm gemms[] = {{.m = 8192, .n = 8192, .k = 8192},
+                        {.m = 16, .n = 8192, .k = 8192},
+                        {.m = 1, .n = 4096, .k = 4096},
+                        {.m = 256, .n = 14336, .k = 4096},
+                        {.m = 64, .n = 64, .k = 64}};
+  for (const char* name : {"h100-sxm5", "l4", "a100-sxm-80gb", "t4"}) {
+    const GpuSpec free = load_gpu(name);
+    for (const DType dtype : {DType::fp16, DType::fp32}) {
+      for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+        for (Gemm gemm : gemms) {
+          gemm.dtype = dtype;
+          const auto of = [&](const GpuSpec& spec) {
+            return predict(spec, load_calibration(spec, dtype, {}, Residuals::none), gemm, mode);
+          };
+          GemmPrediction before = of(free);
+          for (double clock_hz = 0.9 * free.boost_hz; clock_hz > 210e6; clock_hz *= 0.9) {
+            const GemmPrediction now = of(locked_at(free, clock_hz));
+            ASSERT_GE(now.latency_s, before.latency_s * (1 - kRounding)) << name << " at " << clock_hz;
+            ASSERT_LE(now.average_power_w, before.average_power_w * (1 + kRounding)) << name << " at " << clock_hz;
+            ASSERT_LE(now.sm_clock_hz, clock_hz * (1 + kRounding));
+            ASSERT_EQ(now.energy_j, now.average_power_w * now.latency_s);
+            ASSERT_EQ(now.bound == Bound::power, now.terms.slowdown > 1);
+            ASSERT_FALSE(now.in_validated_range);
+            before = now;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Arithmetic follows the clock, DRAM does not; half the clock costs an operation less energy, and a lock below the
+/// clock that the limit leaves needs no limit.
+TEST(LockedClock, SlowsArithmeticAndNotMemory) {
+  const GpuSpec h100 = load_gpu("h100-sxm5"), locked = locked_at(h100, 990e6);
+  const Calibration calibration = load_calibration(h100, DType::bf16, {}, Residuals::none);
+  const Gemm large{.m = 8192, .n = 8192, .k = 8192}, decoded{.m = 16, .n = 16384, .k = 16384};
+  const GemmPrediction slow = predict(locked, calibration, large, RunMode::sustained);
+  EXPECT_NE(slow.bound, Bound::power);
+  EXPECT_EQ(slow.sm_clock_hz, 990e6);
+  EXPECT_GT(ops(large) / slow.latency_s, 0.8 * locked.ops_per_s(DType::bf16, 990e6));
+  EXPECT_LT(slow.average_power_w, 500);
+  GpuSpec unlimited = h100;
+  unlimited.tdp_w = 5000;
+  EXPECT_LT(slow.energy_j, 0.85 * predict(unlimited, calibration, large, RunMode::sustained).energy_j);
+  const GemmPrediction fast = predict(h100, calibration, decoded, RunMode::sustained);
+  const GemmPrediction held = predict(locked, calibration, decoded, RunMode::sustained);
+  EXPECT_LT(held.latency_s, 1.5 * fast.latency_s);
+  EXPECT_LT(held.average_power_w, fast.average_power_w);
+}
+
+/// The power terms of a locked board add up to its power.
+TEST(LockedClock, TermsAddUp) {
+  const GpuSpec locked = locked_at(load_gpu("h100-sxm5"), 1400e6);
+  const Predictor predictor(locked, load_calibration(locked, DType::bf16), DType::bf16);
+  for (const std::int64_t size : {64, 512, 8192}) {
+    const GemmPrediction p = predictor.predict({.m = size, .n = size, .k = size}, RunMode::sustained);
+    const PowerTerms t = predictor.power_terms(p);
+    EXPECT_LT(relative_error(t.idle_w + t.active_w + t.operations_w + t.l2_w + t.dram_w, p.average_power_w), kRounding);
   }
 }
 
@@ -202,7 +364,11 @@ TEST(PowerCalibration, KnowsWhichRecordedWeightsWereNeverWritten) {
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65536}), Operands::partly_zero_weights);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 51200, .k = 65536}), Operands::zero_weights);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 1024, .k = 65535}), Operands::random);
-  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 1, .n = 1024, .k = 65536}), Operands::random) << "read alike";
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 1, .n = 1024, .k = 65536}), Operands::long_vector) << "read alike";
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 1, .n = 1024, .k = 10240}), Operands::long_vector);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 1, .n = 1024, .k = 10239}), Operands::random);
+  EXPECT_EQ(recorded_operands(own.unwritten, {.m = 1, .n = 1024, .k = 10240, .batch = 2}), Operands::random);
+  EXPECT_EQ(recorded_operands({}, {.m = 1, .n = 1024, .k = 65536}), Operands::random);
   // 65536 x 51200 in bf16 is 6.7 GB; 51200 x 51200 is 5.2 GB.
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 65536, .k = 51200}), Operands::zero_weights);
   EXPECT_EQ(recorded_operands(own.unwritten, {.m = 8, .n = 51200, .k = 51200}), Operands::random);

@@ -51,6 +51,18 @@ TEST(Quantise, KernelByHand) {
   EXPECT_LT(relative_error(block.terms.quantise_s, 0.6e-6 + with_rows((500 + 0.4 * 65536) / 1.98e9)), kRounding);
 }
 
+/// An image of a ninth of its windows is quantised once.
+TEST(Quantise, AnImageOnceAndNotItsWindows) {
+  const GpuSpec spec = load_gpu("h100-sxm5");
+  const Predictor predictor(spec, load_calibration(spec, DType::fp8), DType::fp8);
+  Gemm gemm = quantised({.m = 9000, .n = 64, .k = 576}, Quantisation::dynamic);
+  gemm.activation_bytes = 9000.0 * 64;
+  const GemmPrediction image = predictor.predict(gemm);
+  EXPECT_LE(relative_error(image.quantise_bytes, 3.0 * 9000 * 64), kRounding);
+  gemm.activation_bytes = 0;
+  EXPECT_LT(image.terms.quantise_s, predictor.predict(gemm).terms.quantise_s);
+}
+
 /// Where no limit binds, the kernel's time, traffic and the product's add up, of the same library.
 TEST(Quantise, AddsItsKernelToTheProduct) {
   const GpuSpec spec = load_gpu("h100-sxm5");

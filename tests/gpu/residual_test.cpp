@@ -399,7 +399,7 @@ TEST(ResidualTraining, RefusesOtherUnitsAndSeveralFormats) {
   for (const double factor : {1e-3, 1e3}) {
     std::vector<GemmMeasurement> other = rows;
     for (GemmMeasurement& row : other) row.latency_s *= factor;
-    expect_refused(other, "another unit?");
+    expect_refused(other, "Name the unit");
   }
   std::vector<GemmMeasurement> equal = rows, mixed = rows;
   for (GemmMeasurement& row : equal) row.latency_s = 1e-5;

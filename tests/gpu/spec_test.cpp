@@ -120,15 +120,24 @@ TEST(SpecSheets, OnlyTheSameBoardIsTheSameBoard) {
   measured.name = "mine";
   measured.dram_bytes_per_s *= 1.001;
   measured.dram_bytes = 85.5e9;  // a driver's figure
-  measured.tdp_w = 500;          // a setting
   EXPECT_TRUE(same_board(measured, h100));
+  GpuSpec limited = measured;
+  limited.tdp_w = 300;
+  EXPECT_TRUE(same_chip(limited, h100)) << "a limit is a setting";
+  EXPECT_FALSE(same_board(limited, h100));
+  GpuSpec locked = measured;
+  locked.unlocked_hz = locked.boost_hz;
+  locked.boost_hz = 1000e6;
+  EXPECT_TRUE(same_chip(locked, h100)) << "so is a lock";
+  EXPECT_FALSE(same_board(locked, h100));
+  EXPECT_TRUE(same_board(unlocked(locked), h100));
   measured.boost_hz *= 0.9;
-  EXPECT_FALSE(same_board(measured, h100));
+  EXPECT_FALSE(same_chip(measured, h100));
   for (const char* other : {"h100-pcie", "h200", "a100-sxm-80gb", "l40s"}) {
-    EXPECT_FALSE(same_board(h100, load_gpu(other))) << other;
+    EXPECT_FALSE(same_chip(h100, load_gpu(other))) << other;
   }
-  EXPECT_FALSE(same_board(load_gpu("a100-sxm-40gb"), load_gpu("a100-sxm-80gb")));
-  EXPECT_FALSE(same_board(load_gpu("a100-pcie-80gb"), load_gpu("a100-sxm-80gb")));
+  EXPECT_FALSE(same_chip(load_gpu("a100-sxm-40gb"), load_gpu("a100-sxm-80gb")));
+  EXPECT_FALSE(same_chip(load_gpu("a100-pcie-80gb"), load_gpu("a100-sxm-80gb")));
 }
 
 TEST(SpecSheets, NarrowerFormatsAreNeverSlower) {
@@ -201,6 +210,18 @@ TEST(GpuSpec, ASheetThatWasWrittenReadsBackTheSame) {
   }
 }
 
+TEST(GpuSpec, ALockedClockIsReadAndWritten) {
+  const EditedYaml sheet("data/gpus/h100-sxm5.yaml", "boost_mhz: 1980", "boost_mhz: 1980\n  locked_mhz: 1000");
+  const GpuSpec locked = load_gpu(sheet.path());
+  EXPECT_EQ(locked.boost_hz, 1000e6);
+  EXPECT_EQ(locked.own_boost_hz(), 1980e6);
+  const EditedYaml written(to_yaml(locked, std::string(kMeasuredSource), "a note"));
+  EXPECT_EQ(load_gpu(written.path()).boost_hz, 1000e6);
+  EXPECT_EQ(load_gpu(written.path()).own_boost_hz(), 1980e6);
+  const EditedYaml at_boost("data/gpus/h100-sxm5.yaml", "boost_mhz: 1980", "boost_mhz: 1980\n  locked_mhz: 1980");
+  EXPECT_EQ(load_gpu(at_boost.path()).unlocked_hz, 0) << "holds nothing back";
+}
+
 TEST(GpuSpec, AListOfGpusIsReadInItsOrder) {
   const std::vector<GpuSpec> gpus = load_gpus("h200, l4");
   ASSERT_EQ(gpus.size(), 2U);
@@ -239,6 +260,8 @@ TEST(GpuSpec, MalformedSheetsAreRefusedWithTheirPlace) {
       {"sms: 132", "sms: 0", "sms"},
       {"boost_mhz: 1980", "boost_mhz: 1980e6", "boost_mhz"},
       {"boost_mhz: 1980", "boost_mz: 1980", "Did you mean 'boost_mhz'?"},
+      {"boost_mhz: 1980", "boost_mhz: 1980\n  locked_mhz: 2000", "above boost_mhz 1980"},
+      {"boost_mhz: 1980", "boost_mhz: 1980\n  locked_mhz: 209", "210"},
       {"architecture: hopper", "architecture: hoper", "Did you mean 'hopper'?"},
       {"  size_gb: 80\n", "", "size_gb"},
       {"  bf16:", "  bf61:", "Did you mean 'bf16'?"},
@@ -247,6 +270,7 @@ TEST(GpuSpec, MalformedSheetsAreRefusedWithTheirPlace) {
       {"power_w: 120", "power_w: 12", "less power"},
       {"power_w: 120", "power_w: 820", "tdp_w 700"},
       {"{value: 9.0, source: cuda-guide}", "{value: 9.0}", "source"},
+      {"chip:\n  source:", "chip:\n  sorce:", "unknown key 'sorce'. Did you mean 'source'?"},
       {"{value: 9.0, source: cuda-guide}", "{value: 9.0, source: measured}", "without a note"},
   };
   for (const BadEdit& edit : edits) {

@@ -1,6 +1,7 @@
 /// Does a range cover what its rows did, and nothing else?
 #include "hindsight/gpu/validity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "edited_yaml.h"
@@ -35,6 +36,9 @@ TEST(ValidatedRange, EndsAreInsideAndTheNextNumberIsNot) {
   EXPECT_FALSE(covered({.m = 100, .n = 104, .k = 63}));
   EXPECT_FALSE(covered({.m = 100, .n = 104, .k = 129}));
   EXPECT_FALSE(covered({.m = 100, .n = 104, .k = 104, .batch = 2}));
+  EXPECT_FALSE(covered({.m = 100, .n = 104, .k = 104, .activation_bytes = 104}));
+  EXPECT_TRUE(covered({.m = 100, .n = 104, .k = 104, .activation_bytes = 2 * 100 * 104}));
+  EXPECT_FALSE(covered({.m = 100, .n = 104, .k = 104, .output = DType::fp8}));
   EXPECT_FALSE(covered(kInside, RunMode::burst, 9e-6));
   EXPECT_FALSE(covered(kInside, RunMode::burst, 101e-6));
 }

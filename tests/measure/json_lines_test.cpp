@@ -93,6 +93,23 @@ TEST(JsonLines, BadLinesAreNamed) {
   EXPECT_THAT(problem_of(R"({"record":"session"} x)"), HasSubstr("text after the object"));
 }
 
+TEST(JsonLines, AMeasuredKernelTakesTimeAndPower) {
+  const std::string start = to_json_line(session()) + "\n";
+  for (const double wrong : {0.0, -5.0}) {
+    GemmRow latency = gemm(), least = gemm(), power = gemm(), energy = gemm();
+    latency.latency_s = wrong;
+    EXPECT_THAT(problem_of(start + to_json_line(latency)), HasSubstr("m.jsonl:2: 'latency_s' is not above 0"));
+    least.latency_min_s = wrong;
+    EXPECT_THAT(problem_of(start + to_json_line(least)), HasSubstr("m.jsonl:2: 'latency_min_s' is not above 0"));
+    power.board.power_w = wrong;
+    EXPECT_THAT(problem_of(start + to_json_line(power)), HasSubstr("m.jsonl:2: 'power_w' is not above 0"));
+    energy.energy_j = wrong;
+    EXPECT_THAT(problem_of(start + to_json_line(energy)), HasSubstr("m.jsonl:2: 'energy_j' is not above 0"));
+    latency.status = "failed";
+    EXPECT_EQ(problem_of(start + to_json_line(latency)), "") << "what failed has no time";
+  }
+}
+
 TEST(JsonLines, UnfinishedLastLineOfAKilledWriter) {
   const std::string start = to_json_line(session()) + "\n", row = to_json_line(gemm());
   const std::string cut = start + row + "\n" + row.substr(0, row.size() / 2);

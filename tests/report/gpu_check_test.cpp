@@ -110,6 +110,13 @@ TEST(GpuCheckText, EveryDoubtIsAnEstimateInTextAndJson) {
          {"chip_power"}, [](Network& net) { net.power = {.chips = 2, .least_ratio = 0.933, .most_ratio = 1.365}; });
   expect("area: 4 published dies of such chips are 0.96 to 1.9 times", {"die_area"},
          [](Network& net) { net.dies = {.chips = 4, .least_ratio = 0.96, .most_ratio = 1.88}; });
+  expect("area: the chip's published area is at most 1.5 times what the model says of the same parts", {"die_area"},
+         [](Network& net) {
+           net.published_area = {.published = {.mm2 = 30, .at_most = true}, .modelled_mm2 = 20};
+           net.dies = {.chips = 1, .least_ratio = 1.5, .most_ratio = 1.5};
+         });
+  expect("what the design's DRAM holds is not known, and one device of its type holds less than net",
+         {"unknown_design_memory"}, [](Network& net) { net.unknown_memory = true; });
   expect("a batch reads the experts that one token asks, where its tokens would ask more of them: net",
          {"experts_of_one_token"}, [](Network& net) { net.more_experts = true; });
 }
@@ -119,6 +126,26 @@ TEST(GpuCheckText, TheRangeOfPublishedWattsIsInTheJson) {
   network_of(report).power = {.chips = 2, .least_ratio = 0.5, .most_ratio = 1.5};
   const Json json = Json::parse(gpu_check_json(report)).at("designs").at(0).at("networks").at(0).at("accelerator");
   EXPECT_EQ(json.at("published_over_modelled_power"), Json::array({0.5, 1.5}));
+}
+
+TEST(GpuCheckText, APublishedAreaStandsBesideTheModels) {
+  GpuCheckReport report = one_report();
+  EXPECT_THAT(text_of(report), HasSubstr("net, 10 mm2\n"));
+  network_of(report).published_area = {.published = {.mm2 = 12}, .modelled_mm2 = 10};
+  EXPECT_THAT(text_of(report), HasSubstr("net, 10 mm2 (published: 12)\n"));
+  network_of(report).published_area = {.published = {.mm2 = 3, .scope = accel::AreaScope::cells}, .modelled_mm2 = 4};
+  EXPECT_THAT(text_of(report), HasSubstr("net, 10 mm2 (cells 4, published 3)\n"));
+  const Json json = Json::parse(gpu_check_json(report)).at("designs").at(0).at("networks").at(0).at("accelerator");
+  EXPECT_EQ(json.at("published_area").at("published_mm2"), 3);
+  EXPECT_EQ(json.at("published_area").at("modelled_mm2"), 4);
+  EXPECT_EQ(json.at("published_area").at("of"), "cells");
+}
+
+TEST(GpuCheckText, ATechnologyThatIsNotTheShippedOneIsNamedWithItsFile) {
+  GpuCheckReport report = one_report();
+  report.technology_file = "./mine.yaml";
+  EXPECT_THAT(text_of(report), HasSubstr("chip and DRAM at 22nm-silicon (./mine.yaml);"));
+  EXPECT_EQ(Json::parse(gpu_check_json(report)).at("technology_file"), "./mine.yaml");
 }
 
 TEST(GpuCheckText, FitsTheTerminal) {

@@ -88,6 +88,36 @@ TEST_F(Evaluations, JsonHoldsEveryLayerAndTheAreaAddsUp) {
 }
 
 /// 8 tokens ask 7 of 8 experts, 2 of 3 rows and 5 of 2; the layer behind them has more channels than fit.
+TEST_F(Evaluations, FirstLinesHaveBandwidthPublishedAreaAndAnOwnFile) {
+  EvaluatedDesign design = chip();
+  design.chip.config.dram_bandwidth_gb_per_s = 6 * 819.2;  // 4915.200000000001
+  const std::string plain = summary_text(design, 0);
+  EXPECT_THAT(plain, HasSubstr(" 4915.2 GB/s; 22nm: area "));
+  EXPECT_THAT(plain, Not(HasSubstr("published")));
+  design.published_area = {.published = {.mm2 = 27, .scope = accel::AreaScope::accelerator}, .modelled_mm2 = 30.85};
+  technology_.file = "./mine.yaml";
+  const std::string told = summary_text(design, 0);
+  EXPECT_THAT(told, HasSubstr("22nm (./mine.yaml): area "));
+  EXPECT_THAT(told, HasSubstr(" mm2 (accelerator 30.85, published 27), peak power"));
+  const Json json = Json::parse(evaluation_json(design));
+  EXPECT_EQ(json.at("technology_file"), "./mine.yaml");
+  EXPECT_EQ(json.at("published_area").at("published_mm2"), 27);
+}
+
+TEST_F(Evaluations, AMemoryOfUnknownSizeIsAnEstimateBeyondOneDevice) {
+  networks_ = workload::load_networks("bert_base,llama3_8b_decode");  // 0.2 and 16 GB of bf16; a stack of HBM2 has 8
+  const accel::Technology technology = accel::load_technology("7nm-silicon");
+  accel::AcceleratorConfig config = accel::load_reference_chip("tpu_v4i").config;
+  config.dram_gb = 0;
+  const EvaluatedDesign design = evaluate_design("TPU v4i", config, technology, networks_);
+  ASSERT_TRUE(design.feasible());
+  EXPECT_THAT(summary_text(design, 0), HasSubstr("one device of its type holds less than llama3_8b_decode\n"));
+  EXPECT_THAT(summary_text(design, 0), Not(HasSubstr("holds less than bert_base")));
+  const Json workloads = Json::parse(evaluation_json(design)).at("workloads");
+  EXPECT_EQ(workloads.at(0).at("estimates"), Json::array());
+  EXPECT_EQ(workloads.at(1).at("estimates"), Json::array({"unknown_design_memory"}));
+}
+
 TEST_F(Evaluations, AGroupOfExpertsIsALineForEachNumberOfRows) {
   const workload::Network network = workload::parse_network(
       "name: net\nbatch: 8\nlayers:\n"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/core/error.h"
 #include "hindsight/core/random.h"
 #include "hindsight/space/rules.h"
 #include "hindsight/study/proposals.h"
@@ -41,6 +42,37 @@ TEST(DramCapacity, IsWhatTheModelRefuses) {
     EXPECT_EQ(fits, !is_listed) << space.text_id(design);
     ++(fits ? held : refused);
   }
+}
+
+/// 671e9 parameters of one byte; twelve packages of LPDDR5 of 16 GB, as HBM has six stacks at the most.
+TEST(DramCapacity, TheLargestMemoryOfTheSpaceIsLookedAtFirst) {
+  const space::DesignSpace space = space::load_space("datacenter");
+  const std::vector<std::optional<workload::Network>> large{workload::load_network("bert_base"),
+                                                            workload::load_network("deepseek_v3_decode")};
+  const auto problem_with = [&](const space::AllowedLevels& allowed,
+                                const std::vector<std::optional<workload::Network>>& networks) -> std::string {
+    try {
+      require_dram_holds(space, allowed, networks);
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::no_feasible);
+      return error.what();
+    }
+  };
+  const std::string problem = problem_with({}, large);
+  EXPECT_THAT(problem, ::testing::HasSubstr("deepseek_v3_decode needs 67"));
+  EXPECT_THAT(problem, ::testing::HasSubstr("holds 192 GB"));
+  EXPECT_EQ(problem_with({}, {large.front()}), "");
+  // Of HBM3 alone six stacks are legal; mixtral's 47 GB fit them, and not two of them.
+  space::AllowedLevels allowed(space.parameters().size());
+  const std::size_t type = space.find("dram_type").value(), devices = space.find("dram_devices").value();
+  allowed[type] = {3};
+  const std::vector<std::optional<workload::Network>> mixtral{workload::load_network("mixtral_8x7b_decode")};
+  EXPECT_THAT(problem_with(allowed, large), ::testing::HasSubstr("holds 96 GB"));
+  EXPECT_EQ(problem_with(allowed, mixtral), "");
+  allowed[devices] = {0, 1};
+  EXPECT_THAT(problem_with(allowed, mixtral), ::testing::HasSubstr("holds 32 GB"));
+  EXPECT_NO_THROW(require_dram_holds(space::load_space("edge"), {}, large));
 }
 
 TEST(DramCapacity, IsNotAskedWhereTheSpaceChoosesNoDevices) {

@@ -63,6 +63,12 @@ TEST_F(ImportTables, EveryTypeOfALayerTable) {
   EXPECT_EQ(imported.network.totals().parameters, 9536 + 2 * 352 + 131200 + 123392 + 3 * 590592);
 }
 
+TEST_F(ImportTables, AWorkloadFileIsSaidToBeOne) {
+  const std::string yaml = "name: net\nlayers:\n  - {name: a, type: fully_connected, reduction: 8, columns: 4}\n";
+  EXPECT_THAT(message("net.yaml", yaml), HasSubstr("net.yaml: a workload file already (nothing to import)"));
+  EXPECT_THAT(message("net.yaml", "# of a problem\n" + yaml), HasSubstr("hindsight workload show "));
+}
+
 TEST_F(ImportTables, LayerTablesThatContradictThemselvesAreRefused) {
   EXPECT_THAT(message("t.csv", kTableHeader + "a,gemm,1,,,,,,,,,1,,,2,3,4,25,12\n"),
               HasSubstr("t.csv:2:28: macs is 25, but the layer has 24"));

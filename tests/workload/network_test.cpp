@@ -117,6 +117,9 @@ TEST(ParseNetwork, ErrorsNamePlaceProblemAndRemedy) {
               HasSubstr("kv_heads 2 does not divide heads 3"));
   EXPECT_THAT(error_of("  - {name: a, type: fully_connected, reduction: 2147483648, columns: 2147483648}\n"),
               HasSubstr("more than 2^53"));
+  EXPECT_THAT(error_of("  - {name: a, typ: matmul, rows: 1, reduction: 1, columns: 1}\n"),
+              HasSubstr("unknown key 'typ'. Did you mean 'type'?"));
+  EXPECT_THAT(error_of("  - {type: matmul, rows: 1, reduction: 1, columns: 1}\n"), HasSubstr("missing key 'name'"));
   EXPECT_THAT(error_of("  []\n"), HasSubstr("net.yaml:3:3: a network without layers. Add at least one"));
 }
 
@@ -237,6 +240,35 @@ TEST(LoadNetwork, AFileAtABatchKeepsTheNetworksName) {
   EXPECT_EQ(network.name(), "net@8");
   EXPECT_EQ(network.batch(), 8);
   EXPECT_EQ(load_network("unet@8").name(), "unet@8");
+}
+
+/// What was exported at a batch and runs at another is named by the last one.
+TEST(LoadNetwork, AnotherBatchTakesThePlaceOfTheFirst) {
+  EXPECT_EQ(load_network("unet@8@1").name(), "unet@1");
+  EXPECT_EQ(load_network("unet@8@1").batch(), 1);
+  const hindsight::test::TemporaryFolder folder;
+  const std::string file = folder.write("eight.yaml", to_yaml(load_network("unet@8"))).string();
+  EXPECT_EQ(load_network(file).name(), "unet@8");
+  EXPECT_EQ(load_network(file + "@2").name(), "unet@2");
+}
+
+TEST(LoadNetwork, OneOfAListOrASetIsWanted) {
+  const auto message = [](const std::string& name) -> std::string {
+    try {
+      (void)load_network(name);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(message("m4,m5"), "'m4,m5' is 2 networks, and one is wanted. Name one of them, e.g. m4");
+  EXPECT_EQ(message("m4@8,m5@8"), "'m4@8,m5@8' is 2 networks, and one is wanted. Name one of them, e.g. m4@8");
+  for (const char* name : {"prime9", "prime9@8"}) {
+    EXPECT_EQ(message(name), "'prime9' is 9 networks, and one is wanted. Name one of them, e.g. mobilenet_edgetpu");
+  }
+  EXPECT_THAT(message("datacenter"), HasSubstr("'datacenter' is 12 networks"));
+  EXPECT_THAT(message("all"), HasSubstr("one is wanted"));
 }
 
 TEST(LoadNetwork, UnknownNameSuggestsTheNearestShippedOne) {

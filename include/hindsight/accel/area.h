@@ -57,6 +57,23 @@ constexpr double AreaBreakdown::total_mm2() const {
   return total;
 }
 
+/// Of the parts that publications count; one definition for all that is held against published areas.
+[[nodiscard]] constexpr double area_mm2(const AreaBreakdown& area, AreaScope scope) {
+  const double accelerator_mm2 = area.total_mm2() - area.dram_phy_mm2 - area.interfaces_mm2 - area.cooling_mm2;
+  if (scope == AreaScope::die) return area.total_mm2();
+  return scope == AreaScope::accelerator ? accelerator_mm2 : accelerator_mm2 - area.placement_mm2;
+}
+
+/// A published area beside what the model says of the same parts.
+struct ComparedArea {
+  PublishedArea published;
+  double modelled_mm2 = 0;
+  [[nodiscard]] constexpr double published_over_modelled() const { return published.mm2 / modelled_mm2; }
+};
+[[nodiscard]] constexpr ComparedArea compared(const PublishedArea& published, const AreaBreakdown& area) {
+  return {.published = published, .modelled_mm2 = area_mm2(area, published.scope)};
+}
+
 /// Model, version 1: sum of macros and logic; no floorplan white space beyond `control_area_fraction`.
 /// Version 2: MACs with their registers and control, an engine per PE, SRAMs as built and routers over the share of the
 /// die that blocks cover, plus DRAM PHYs and interfaces. White space for heat is added by `chip_facts`, which knows the

@@ -116,6 +116,7 @@ struct AcceleratorConfig {
   double bf16_macs_per_lane = 0;  ///< beside those of the chip's precision, never at the same time
   double logic_v = 0, memory_v = 0;  ///< supplies, which the clock does not follow; 0: that of the technology
   double whole_weight_tiles = 0;     ///< 1: DRAM holds weights in tiles of all MACs of a core, padded with zeros
+  double dram_gb = 0;                ///< that the DRAM holds, 10^9 bytes, where dram_devices do not say; 0: not known
   TemplateRules rules = {};
 
   [[nodiscard]] constexpr double pes() const { return pes_x * pes_y; }
@@ -166,6 +167,24 @@ class ConfigBinding {
 /// The same of `dram_type`: the type whose device moves the most similar number of bytes per second, by ratio.
 [[nodiscard]] std::uint16_t nearest_dram_type(const space::Parameter& parameter, DramType type);
 
+/// What of a chip an area counts.
+enum class AreaScope {
+  die,          ///< all of it, white space for heat included
+  accelerator,  ///< of a larger chip: without DRAM PHY, interfaces and white space for heat
+  cells,        ///< blocks before placement: without the space between them either
+};
+inline constexpr std::size_t kAreaScopeCount = 3;
+/// "die", "accelerator", "cells".
+[[nodiscard]] std::string_view to_string(AreaScope scope);
+[[nodiscard]] std::optional<AreaScope> parse_area_scope(std::string_view name);
+
+/// The area of a chip as it was published.
+struct PublishedArea {
+  double mm2 = 0;
+  AreaScope scope = AreaScope::die;
+  bool at_most = false;  ///< a bound
+};
+
 /// A named accelerator off the grid (`configs/designs/*.yaml`), with its published facts.
 struct ReferenceChip {
   std::string name;
@@ -173,7 +192,7 @@ struct ReferenceChip {
   std::string source;
   std::string technology = {};  ///< name of the one that is nearest to its node; empty: its file names none
   AcceleratorConfig config;
-  double published_area_mm2 = 0;       ///< 0 = not published
+  std::optional<PublishedArea> published_area = {};
   double published_peak_tera_ops = 0;  ///< 0 = not published
 };
 /// NAME from configs/designs or a path. Errors: Error{usage}.

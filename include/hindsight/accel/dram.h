@@ -1,7 +1,8 @@
-/// What one device of external memory moves and holds: a package, a chip or a stack.
+/// What external memory holds, and what one device of it moves: a package, a chip or a stack.
 #pragma once
 
 #include "hindsight/accel/config.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 
@@ -29,6 +30,14 @@ struct DramDevice {
       return {.bandwidth_gb_per_s = 819.2, .capacity_gb = 16};
   }
   return {};
+}
+
+/// What all of a chip's DRAM holds; 0: not known.
+[[nodiscard]] constexpr double dram_bytes(const AcceleratorConfig& config) {
+  if (config.dram_devices > 0) {
+    return config.dram_devices * dram_device(config.dram_type).capacity_gb * units::kGiga;
+  }
+  return config.dram_gb * units::kGiga;
 }
 
 }  // namespace hindsight::accel

@@ -381,15 +381,18 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   totals.energy.leakage_j += chip.idle_w * cycles / chip.config.clock_hz();
 }
 
-/// A network whose parameters, keys and values the DRAM cannot hold does not run.
+/// A network whose parameters, keys and values the DRAM cannot hold does not run; one of a capacity that is not known
+/// holds all.
 constexpr void check_dram_capacity(NetworkCost& cost, const AcceleratorConfig& config) {
-  const double device_bytes = dram_device(config.dram_type).capacity_gb * units::kGiga;
-  if (cost.stored_bytes <= config.dram_devices * device_bytes) return;
+  const double held_bytes = dram_bytes(config);
+  if (held_bytes <= 0 || cost.stored_bytes <= held_bytes) return;
+  const bool in_devices = config.dram_devices > 0;
+  const double step_bytes = (in_devices ? dram_device(config.dram_type).capacity_gb : 1.0) * units::kGiga;
   cost.violations.add({.reason = Reason::dram_capacity,
                        .value = cost.stored_bytes,
-                       .limit = config.dram_devices * device_bytes,
-                       .nearest_passing = tile_count(cost.stored_bytes, device_bytes),
-                       .parameter = "dram_devices"});
+                       .limit = held_bytes,
+                       .nearest_passing = tile_count(cost.stored_bytes, step_bytes),
+                       .parameter = in_devices ? "dram_devices" : "dram_gb"});
 }
 
 /// Totals that follow from the sums over the layers.
@@ -404,7 +407,7 @@ constexpr void finish(NetworkCost& cost, const ChipFacts& chip, const ChipRates&
                          .nearest_passing = totals.instructions,
                          .parameter = "instruction_memory_entries"});
   }
-  if (config.dram_devices > 0) check_dram_capacity(cost, config);
+  check_dram_capacity(cost, config);
   totals.latency_s = totals.latency_cycles / config.clock_hz();
   totals.energy_j = totals.energy.total_j();
   totals.average_power_w = totals.latency_s > 0 ? totals.energy_j / totals.latency_s : 0.0;

@@ -14,7 +14,7 @@ namespace hindsight::accel {
 /// What a published figure is of.
 enum class SiliconQuantity {
   cells_mm2,         ///< blocks without placement, DRAM PHY and interfaces
-  die_mm2,           ///< without white space for heat
+  die_mm2,           ///< all of it, as AreaScope has it
   peak_w,            ///< without DRAM
   average_w,         ///< of a workload, without DRAM
   idle_w,            ///< leakage, clocks

@@ -50,7 +50,8 @@ struct CoolingClass {
 
 /// One process node. A plain struct apart from the name; copyable to a device without it.
 struct Technology {
-  std::string name;  ///< "22nm"
+  std::string name;                      ///< "22nm"
+  std::optional<std::string> file = {};  ///< as it was named, where another ships under the name; no part of results
   double node_nm = 22;
   double supply_v = 0.8;  ///< at which the energies below hold; a reference chip may state its own
   SramModel sram;

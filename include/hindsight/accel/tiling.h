@@ -107,7 +107,7 @@ struct TilePlan {
 ///
 /// Equation: lanes * k <= weight tile:  weights stay for a band; fetched once when all of the core's weights fit,
 /// else once per band.  Otherwise the K loop does not fit: the weights of a lane group stream through for every
-/// block of `reuse` pixels that the accumulators hold: passes = max(1, m_core / reuse).
+/// block of `reuse` pixels that the accumulators hold, and at least once per band: passes = max(bands, m_core / reuse).
 [[nodiscard]] constexpr TilePlan plan_output_stationary(const PeShare& pe, const CoreShare& core, double lanes,
                                                         double reuse, double bands, const WorkingMemory& memory) {
   TilePlan plan;

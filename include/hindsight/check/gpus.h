@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/silicon_chips.h"
 #include "hindsight/accel/technology.h"
@@ -90,10 +91,14 @@ struct AcceleratorRun {
 struct NetworkComparison {
   std::string network;
   accel::Precision precision = accel::Precision::int8;
-  double tokens = 0;                  ///< per inference of a language model, its batch left out; 0: no language model
-  bool counts_vector_work = false;    ///< the design has vector units: softmax and normalisations take its time, too
-  accel::PublishedRatios dies = {};   ///< of chips like the design; none where it is a block of a larger chip
+  double tokens = 0;                ///< per inference of a language model, its batch left out; 0: no language model
+  bool counts_vector_work = false;  ///< the design has vector units: softmax and normalisations take its time, too
+  /// Of a chip whose area is published.
+  std::optional<accel::ComparedArea> published_area = {};
+  accel::PublishedRatios dies =
+      {};  ///< the chip's own, else of chips like the design; none of a block of a larger chip
   accel::PublishedRatios power = {};  ///< likewise
+  bool unknown_memory = false;        ///< may_exceed_memory()
   bool more_experts = false;  ///< a batch on one side or the other would ask more experts than the network's layers
                               ///< are, which do not say that they are experts
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
@@ -117,8 +122,10 @@ struct GpuContender {
 
 /// Judges a design on a network at its batch; `gpus` come from `run_on_gpu` on the same network. Errors: those of
 /// data/silicon/chips.yaml, which is read for designs with interfaces of their own, and of kCommonTechnology.
+/// `published`: of a chip whose area is.
 [[nodiscard]] NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::Technology& technology,
-                                        const workload::Network& network, std::vector<GpuRuns> gpus);
+                                        const workload::Network& network, std::vector<GpuRuns> gpus,
+                                        const std::optional<accel::PublishedArea>& published = std::nullopt);
 
 /// Codes of what a verdict rests on that nobody measured or that the two sides do not have in common; empty: nothing.
 [[nodiscard]] std::vector<std::string> estimates(const NetworkComparison& comparison);

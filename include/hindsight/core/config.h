@@ -42,8 +42,8 @@ class ConfigNode {
   /// A scalar in quotes, or a text block.
   [[nodiscard]] bool is_quoted() const;
 
-  /// Refuses keys that are not in `allowed` (nearest valid key in the message), duplicates of a key,
-  /// and a node that is not a map.
+  /// Refuses keys that are not in `allowed` (nearest of those that the map lacks in the message), duplicates of a key,
+  /// and a node that is not a map. Call it before `at`: a misspelt key is then named as one, and not as missing.
   void require_only_keys(std::span<const std::string> allowed) const;
   void require_only_keys(std::initializer_list<std::string> allowed) const;
 

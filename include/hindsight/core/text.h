@@ -25,8 +25,10 @@ namespace hindsight {
 /// `name`, up to one of `-_@`, comes first.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// " Did you mean 'x'?" for the nearest candidate, else " Known: a, b, c." (at most 12 names and about 200 characters,
-/// then "..."); made fit for a message.
+/// " Known: a, b, c." (at most 12 names and about 200 characters, then "..."); made fit for a message; empty for none.
+[[nodiscard]] std::string known_names(std::span<const std::string> candidates);
+
+/// " Did you mean 'x'?" for the nearest candidate, else as `known_names`; made fit for a message.
 [[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
 /// Splits at `separator`; empty pieces are kept; surrounding blanks of each piece are removed.

@@ -26,17 +26,29 @@ struct RowFilter {
   std::string value;
 };
 
+/// What rows are to be of. Others are refused where the table says so in the columns that `measure` writes: `gpu`,
+/// another model than the sheet's or several; `mode`, the other way of running; `kernel`, the plain kernel, which is no
+/// library's; `rank`, several algorithms of one product. Of powers, also those that the board cannot draw. What these
+/// columns hold otherwise says nothing.
+struct RowOrigin {
+  gpu::GpuSpec gpu;
+  gpu::RunMode mode = gpu::RunMode::burst;
+};
+
 /// "m=M,n=K,k=N,batch=B,latency_ms=lat_ms,power_w=watts": roles and column names. Error{usage} for an unknown role.
 [[nodiscard]] GemmColumns parse_gemm_columns(const std::string& text);
 
 /// The rows that all filters keep and, where the table has a dtype column, that are of `dtype`. `dtype` is what rows
 /// are where there is no such column; bf16 when left out.
 /// `quantisation` is that of rows of 8 bits whose format does not name one, as "fp8_block" does.
+/// Rows whose `status` is "failed" or "unsupported" were not measured and do not count.
 /// Errors: Error{usage} with file:line:column for a cell that is no size or no positive runtime, for a missing column
-/// (naming the expected ones), and when no row is left.
-[[nodiscard]] std::vector<gpu::GemmMeasurement> read_gemm_rows(
-    const CsvTable& table, const GemmColumns& columns, const std::vector<RowFilter>& filters,
-    std::optional<gpu::DType> dtype, gpu::Quantisation quantisation = gpu::Quantisation::none);
+/// (naming the expected ones), for a row that is not of `origin`, and when no row is left.
+[[nodiscard]] std::vector<gpu::GemmMeasurement> read_gemm_rows(const CsvTable& table, const GemmColumns& columns,
+                                                               const std::vector<RowFilter>& filters,
+                                                               std::optional<gpu::DType> dtype,
+                                                               gpu::Quantisation quantisation = gpu::Quantisation::none,
+                                                               const std::optional<RowOrigin>& origin = std::nullopt);
 
 /// Rows of the same product as one, with the median of their latencies, in the order of their first ones; products of
 /// fewer than `least_rows` rows are left out. For tables of several collections of the same products. Errors:
@@ -54,6 +66,7 @@ struct PoweredGemm {
 [[nodiscard]] std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumns& columns,
                                                        const std::vector<RowFilter>& filters,
                                                        std::optional<gpu::DType> dtype,
-                                                       gpu::Quantisation quantisation = gpu::Quantisation::none);
+                                                       gpu::Quantisation quantisation = gpu::Quantisation::none,
+                                                       const std::optional<RowOrigin>& origin = std::nullopt);
 
 }  // namespace hindsight::dataset

@@ -127,12 +127,12 @@ struct Calibration {
 [[nodiscard]] std::string_view to_string(CalibrationSource source);
 
 /// Calibration for `spec` and `dtype`: the one of `given` for a GPU of this name; else its own file, the one for a GPU
-/// of this name whose sheet, where a data folder has it, is of the `same_board` (a name that somebody else chose proves
-/// nothing); else that of the nearest calibrated GPU with a sheet (same `kernel_architecture` first, then the
-/// closest generation, then the closest peak rate), marked `transfer`; its energy per operation is scaled by the ratio
-/// of the two GPUs' `default_power_constants`. A GPU without a kernel model has constants of its own, marked
-/// `roofline`. Errors: Error{usage} for a malformed file or one of `given` for a GPU without a kernel model,
-/// Error{failure} when no calibration of the class is found at all.
+/// of this name whose sheet, where a data folder has it, is of the `same_chip` (a name that somebody else chose proves
+/// nothing), marked `transfer` where it is not of the `same_board`; else that of the nearest calibrated GPU with a
+/// sheet (same `kernel_architecture` first, then the closest generation, then the closest peak rate), marked
+/// `transfer`; its energy per operation is scaled by the ratio of the two GPUs' `default_power_constants`. A GPU
+/// without a kernel model has constants of its own, marked `roofline`. Errors: Error{usage} for a malformed file or one
+/// of `given` for a GPU without a kernel model, Error{failure} when no calibration of the class is found at all.
 [[nodiscard]] Calibration load_calibration(const GpuSpec& spec, DType dtype, std::span<const Calibration> given = {},
                                            Residuals residuals = Residuals::shipped);
 /// Constants fitted on `source` for `target`: the same, but for the energy per operation, and for the CUDA cores'
@@ -201,6 +201,9 @@ struct CalibrationReport {
 /// Constants to start a fit from, and of a GPU that nothing was fitted for.
 [[nodiscard]] Constants start_constants(const GpuSpec& spec, DTypeClass dtype_class);
 
+/// What becomes of latencies that are orders of magnitude off.
+enum class Implausible : std::uint8_t { refused, taken };
+
 /// Options of a fit.
 struct CalibrateOptions {
   Constants start = {};
@@ -208,13 +211,16 @@ struct CalibrateOptions {
   RunMode mode = RunMode::burst;
   bool cross_validate = true;    ///< five more fits for the held-out errors
   std::size_t most_rows = 6000;  ///< fits see an even sample of at most this many rows; errors are of all rows
+  Implausible implausible = Implausible::refused;
 };
 
 /// Errors: Error{usage} for rows that no fit takes, as `calibrate` says.
 void require_measurements(const GpuSpec& spec, std::span<const GemmMeasurement> rows);
 /// Error{usage} for latencies that are all equal, or at the median more than 30 times off what a GPU of this sheet
-/// takes: they are of another column or unit, which is named. `rows`: not empty.
+/// takes: they are of another column or unit, which is named where one explains them. `rows`: not empty.
 void require_plausible(const GpuSpec& spec, std::span<const GemmMeasurement> rows, RunMode mode);
+/// Why constants with these held-out errors predict nothing, as the beginning of a message; empty: they do.
+[[nodiscard]] std::string fit_problem(const LatencyErrors& held_out);
 
 /// Robust least squares on log(measured) - log(predicted): Levenberg-Marquardt with rows re-weighted for least absolute
 /// deviations, then a compass search on the sum of absolute deviations itself, because the choice of tiles makes it

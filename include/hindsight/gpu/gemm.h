@@ -1,6 +1,7 @@
 /// One matrix multiplication as a GPU library is asked for it: sizes, formats and layout; its work and its least bytes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -68,6 +69,11 @@ struct Gemm {
   double reuse_bytes = 0;
   /// Other than none for 8-bit formats alone.
   Quantisation quantisation = Quantisation::none;
+  /// Format that the output is stored in, as the next layer of a network reads it; none: the library's, `output_bytes`.
+  std::optional<DType> output = {};
+  /// Bytes that memory holds of the input that is not `weights`, of all products, where its matrix repeats them, as
+  /// that of a convolution does with overlapping windows of an image; 0: the matrix itself.
+  double activation_bytes = 0;
 };
 
 /// Largest size of one dimension: a library's 32-bit leading dimension [spec: cublas].
@@ -98,11 +104,34 @@ void require_valid(const Gemm& gemm);
 }
 [[nodiscard]] constexpr double ops(const Gemm& gemm) { return 2.0 * macs(gemm); }
 
+/// Bytes of one element of the output as stored.
+[[nodiscard]] constexpr double output_bytes(const Gemm& gemm) {
+  return gemm.output ? input_bytes(*gemm.output) : output_bytes(gemm.dtype);
+}
+
+/// Bytes of the activations' matrix that are others of them once more: 0 but for overlapping windows.
+/// Equation: max(m k bytes - Gemm::activation_bytes, 0). A convolution is an implicit GEMM: its m x k matrix is made up
+/// in shared memory, tile by tile, out of the image [paper: cudnn-2014, section 3.1]. What it repeats the L2 serves;
+/// DRAM moves the rest, again where a product's input of that size is read again (`reread_bytes`). [chosen] All
+/// repetitions hit the L2: windows of one row of tiles are read within one main loop.
+[[nodiscard]] constexpr double repeated_bytes(const Gemm& gemm) {
+  if (gemm.activation_bytes <= 0) return 0;
+  const auto rows = static_cast<double>(gemm.weights == Operand::b ? gemm.m : gemm.n);
+  const double matrix_bytes =
+      static_cast<double>(gemm.batch) * rows * static_cast<double>(gemm.k) * input_bytes(gemm.dtype);
+  return std::max(matrix_bytes - gemm.activation_bytes, 0.0);
+}
+
+/// Whether it is a product as libraries are measured at: of matrices, with an output of the library's size.
+[[nodiscard]] constexpr bool is_plain_product(const Gemm& gemm) {
+  return output_bytes(gemm) == output_bytes(gemm.dtype) && repeated_bytes(gemm) == 0;
+}
+
 /// Bytes that any kernel reads or writes at least once: both inputs and the output.
 [[nodiscard]] constexpr double compulsory_bytes(const Gemm& gemm) {
   const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
-  return static_cast<double>(gemm.batch) *
-         ((m * k + k * n) * input_bytes(gemm.dtype) + m * n * output_bytes(gemm.dtype));
+  return static_cast<double>(gemm.batch) * ((m * k + k * n) * input_bytes(gemm.dtype) + m * n * output_bytes(gemm)) -
+         repeated_bytes(gemm);
 }
 
 }  // namespace hindsight::gpu

@@ -82,18 +82,18 @@ namespace hindsight::gpu {
 /// Bytes that one product reads from DRAM beyond both inputs once, in the better of two orders:
 /// - the CTAs in flight cover a block of P rows and Q columns of the output, P Q = outputs in flight and P = Q as far
 ///   as m and n go, and walk along k together: rows are read once per block of columns, columns once per block of rows,
-///   a (n / Q - 1) + b (m / P - 1) with a = m k bytes, b = n k bytes;
+///   a (n / Q - 1) + b (m / P - 1) with a, b = bytes of the rows and of the columns, m k and n k elements unless memory
+///   holds fewer (Gemm::activation_bytes);
 /// - rows (or columns) of `panel_bytes` stay in L2 over the whole k while the columns (or rows) pass:
 ///   the lesser of b (a / panel - 1) and a (b / panel - 1).
 /// Nothing where one input fits in the panel or the whole output is in flight, and continuous there.
 /// Source: blocking for two levels of memory [paper: hong-kung-1981].
-[[nodiscard]] inline double reread_bytes(double m, double n, double k_bytes, double outputs_in_flight,
+[[nodiscard]] inline double reread_bytes(double m, double n, double a, double b, double outputs_in_flight,
                                          double panel_bytes) {
-  const double a = m * k_bytes, b = n * k_bytes;
   if (m * n <= outputs_in_flight || std::min(a, b) <= panel_bytes) return 0.0;
   const double side = std::sqrt(outputs_in_flight);
   const double walked =
-      std::min(m, n) < side ? std::min(a, b) * (m * n / outputs_in_flight - 1.0) : (a * n + b * m) / side - a - b;
+      std::min(m, n) < side ? (m < n ? a : b) * (m * n / outputs_in_flight - 1.0) : (a * n + b * m) / side - a - b;
   const double held = a * b / panel_bytes - std::max(a, b);
   return std::min(walked, held);
 }
@@ -174,15 +174,23 @@ enum class Overlap : unsigned char { pipelined, specialised };
 /// data/measurements, 2026-11-27, docs/gpu.md] Of other architectures and of CUDA cores it was not measured.
 inline constexpr double kMostOfBurst = 0.88;
 
+/// Inverse of how the power above idle follows the clock.
+/// [chosen] 0.55, of bursts: P grows with f V^2 and the voltage falls with the clock, so P ~ f^1.8 between f, at the
+/// lowest voltage, and f^3; from 0.3 to 0.67 the errors on A100, H100, L40S, T4 and V100 differ by less than a tenth.
+inline constexpr double kClockExponent = 0.55;
+
 /// How much longer a kernel takes at the clock where its power meets the cap than at full clock: the solution s of
 /// idle + (P - idle) * (1 + 0.88 (s - 1))^(-1 / 0.55) = cap, with s = f_max / f.
 /// Equation: 1 + (((P - idle) / (cap - idle))^0.55 - 1) / 0.88 for P > cap, else 1.
-/// [chosen] 0.55, of bursts: P grows with f V^2 and the voltage falls with the clock, so P ~ f^1.8 between f, at the
-/// lowest voltage, and f^3; from 0.3 to 0.67 the errors on A100, H100, L40S, T4 and V100 differ by less than a tenth.
 [[nodiscard]] inline double settled_slowdown(double full_clock_w, double cap_w, double idle_w) {
-  constexpr double kExponent = 0.55;
   if (full_clock_w <= cap_w) return 1.0;
-  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kExponent) - 1.0) / kMostOfBurst;
+  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kClockExponent) - 1.0) / kMostOfBurst;
+}
+
+/// Share of the power above idle that is left at 1 / `slowdown` of the highest clock: what `settled_slowdown` solves.
+/// Equation: (1 + 0.88 (s - 1))^(-1 / 0.55), with s = f_max / f.
+[[nodiscard]] inline double dynamic_share(double slowdown) {
+  return std::pow(1.0 + kMostOfBurst * (slowdown - 1.0), -1.0 / kClockExponent);
 }
 
 /// Part of the settled slow-down that a burst of a few launches shows: the power controller needs time.

@@ -1,15 +1,20 @@
 /// A whole network on one GPU: the sum of its layers' GEMMs through the vendor's library.
 ///
 /// Model: every layer is lowered to its GEMM (workload/layer.h), predicted by itself, and run `repeat` times one after
-/// the other; convolutions count as the implicit GEMM that they are run as. From one inference to the next a layer's
-/// weights stay in L2 only if the weights and results of the whole network do (`inference_bytes`); activations of one
-/// layer stay as those of a repeated product, and so do both operands of products without weights.
+/// the other; convolutions count as the implicit GEMM that they are run as, which reads an image from DRAM and not its
+/// windows (Gemm::activation_bytes). Results leave in the format of the network, as the next layer reads them: 8-bit
+/// ones are scaled in the epilogue; where a kernel quantises the activations before each product, in 16 bits. A layer's
+/// experts are one grouped product (gpu/other_kernels.h), and what runs behind them is one kernel for all. From one
+/// inference to the next a layer's weights stay in L2 only if the weights and results of the whole network do
+/// (`inference_bytes`); activations of one layer stay as those of a repeated product, and so do both operands of
+/// products without weights.
 /// What is no GEMM (gpu/other_kernels.h): a depthwise convolution streams its data. Scores and values of attention run
 /// as one kernel, with softmax; where the tokens that a layer computes are fewer than the keys, these come from a cache
 /// in DRAM. Normalisations, gating, rotary embeddings and pooling are kernels that stream the outputs of the layer
 /// behind which the network's description has them. Where it has none at all, two normalisations belong to every
 /// attention, each with the addition of a residual [paper: transformer-2017].
 ///
+/// Assumes that every 8-bit layer has such an epilogue, as TensorRT's have [spec: tensorrt-quantization].
 /// Ignores: activation functions, batch normalisation and additions without a normalisation, which libraries fuse into
 /// the GEMM before; token embeddings, sampling.
 #pragma once
@@ -32,15 +37,17 @@ struct LayerPrediction {
   GemmPrediction prediction;
 };
 
-enum class OtherKind { depthwise, attention, normalisation, elementwise, all_reduce, all_gather };
-/// "depthwise", "attention", "normalisation", "elementwise", "all-reduce", "all-gather".
+enum class OtherKind { depthwise, grouped, attention, normalisation, elementwise, all_reduce, all_gather };
+/// "depthwise", "grouped GEMM", "attention", "normalisation", "elementwise", "all-reduce", "all-gather".
 [[nodiscard]] std::string_view to_string(OtherKind kind);
-/// Kernels that are no GEMM; the prediction is that of one of `repeat`.
+/// Kernels that are no single GEMM; the prediction is that of one of `repeat`.
 struct OtherLayer {
   OtherKind kind = OtherKind::depthwise;
-  std::size_t layer = 0;  ///< index into Network::gemms(): of attention the scores, of a normalisation likewise
+  /// Index into Network::gemms(): of attention the scores, of a normalisation likewise, of experts the first.
+  std::size_t layer = 0;
   double repeat = 1;
   OtherPrediction prediction;
+  std::optional<GroupedGemm> grouped = {};  ///< of that kind the products
 };
 
 /// How the products of attention run: in one kernel with their softmax, or as a GEMM each, without softmax.
@@ -55,7 +62,7 @@ struct NetworkPrediction {
   double energy_j = 0;
   double ops = 0;
   double dram_bytes = 0;
-  double other_latency_s = 0;  ///< of these in kernels that are no GEMM, which nothing validates
+  double other_latency_s = 0;  ///< of these in kernels that are no GEMM, nor several in one, which nothing validates
   double other_ops = 0;
   std::vector<LayerPrediction> layers;  ///< GEMMs in the network's order
   std::vector<OtherLayer> others;       ///< likewise
@@ -68,10 +75,11 @@ struct NetworkPrediction {
 };
 
 /// Bytes of one inference that pass through the L2 between two uses of the same weights: all weights and every layer's
-/// results, of all repeats.
-[[nodiscard]] double inference_bytes(const workload::Network& network, DType dtype);
+/// results, of all repeats. `results`: the format that these have.
+[[nodiscard]] double inference_bytes(const workload::Network& network, DType dtype, DType results);
 
-/// The GEMM of one layer in the layout that frameworks use: weights n x k, activations by rows.
+/// The GEMM of one layer in the layout that frameworks use: weights n x k, activations by rows. Its activations take
+/// the memory of the layer's inputs; its output is in the format of the next layer's inputs, which is `dtype`.
 [[nodiscard]] Gemm library_gemm(const workload::GemmLayer& layer, DType dtype);
 
 /// The attention whose scores and values are two successive layers; nothing for layers that are not such. `tokens`:

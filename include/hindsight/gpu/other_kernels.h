@@ -13,7 +13,7 @@
 ///     L2, as in a GEMM.
 ///   grouped    as the batched GEMM of equal groups, for every kernel of the library; its CTAs and what follows from
 ///     them (arithmetic, L2, fill) times the ratio of the tiles: sum of ceil(rows / tile) over the groups, over groups
-///     x ceil(mean rows / tile). The fastest counts.
+///     x ceil(mean rows / tile). The fastest counts. What runs before the product to quantise is scaled with it.
 ///   The power limit acts as on a GEMM.
 ///
 /// Valid for: formats of the tensor cores, Ampere to Hopper; other GPUs and fp32 by the same equations. Attention's two
@@ -23,7 +23,10 @@
 /// embedding.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,15 +73,23 @@ struct Streaming {
 /// A depthwise convolution: `macs` multiply-adds, `taps` of them for every output.
 [[nodiscard]] Streaming depthwise(double macs, double taps, double read_bytes, double written_bytes);
 
+/// Most groups of one kernel [chosen] far above any number of experts.
+inline constexpr std::size_t kMostGroups = 65'536;
 /// One product per group, each with weights of its own and `rows` of its own: experts and the tokens sent to them.
 struct GroupedGemm {
   std::vector<std::int64_t> rows;  ///< of every group; 0: no token, its weights are not read
   std::int64_t n = 1, k = 1;
   DType dtype = DType::bf16;
+  /// As those of a Gemm.
+  double reuse_bytes = 0;
+  Quantisation quantisation = Quantisation::none;
+  std::optional<DType> output = {};
 };
 /// What is wrong with it, in one line; empty when nothing is.
 [[nodiscard]] std::string grouped_problem(const GroupedGemm& grouped);
 [[nodiscard]] double ops(const GroupedGemm& grouped);
+/// Bytes that are read or written at least once: rows, the weights of groups that have some, outputs.
+[[nodiscard]] double compulsory_bytes(const GroupedGemm& grouped);
 
 /// What sets the runtime, s at the highest clock; they overlap.
 struct OtherTerms {
@@ -126,10 +137,17 @@ class OtherKernels {
   [[nodiscard]] double missing_bytes(double bytes) const;
   /// Time after the launch.
   [[nodiscard]] double kernel_s(const OtherTerms& terms) const;
+  /// At the board's highest clock, or that of its lock, there without the power limit.
+  [[nodiscard]] OtherPrediction at_own_clock(const Attention& a, RunMode mode) const;
+  [[nodiscard]] OtherPrediction at_own_clock(const Streaming& kernel, RunMode mode) const;
+  [[nodiscard]] OtherPrediction at_own_clock(const GroupedGemm& grouped, RunMode mode) const;
+  /// Of a board whose clock is locked: no faster and no more power than `free` of the lock.
+  [[nodiscard]] OtherPrediction as_without_lock(OtherPrediction result, const OtherPrediction& free) const;
   [[nodiscard]] OtherPrediction finish(OtherTerms terms, double kernel_s, const PowerWork& work, RunMode mode) const;
 
   BoardPower board_;
   Predictor gemms_;
+  std::shared_ptr<const OtherKernels> unlocked_;  ///< of a locked board, without the lock; else nothing
   double sms_, clock_hz_, s_per_mac_, s_per_exponential_, cuda_core_ops_per_s_, element_bytes_;
   double dram_bytes_per_s_, l2_bytes_per_s_, resident_bytes_, launch_s_, reduction_s_, floor_s_, settle_s_;
   double stream_dram_bytes_per_s_, stream_l2_bytes_per_s_, stream_resident_bytes_, stream_launch_s_;

@@ -5,12 +5,18 @@
 ///
 ///   f clock, T latency of one launch at the highest clock [s], u share of T in which the SMs have work. Where P
 ///   exceeds what the limit allows on average, the clock is the solution of P(f) = limit (`settled_slowdown`): one
-///   power decides clock, latency, power and energy. The exponent holds the voltage, which falls with the clock. L2
-///   bytes are the least that any kernel for the product reads, so that power does not jump where two kernels take
-///   equally long. e_op, e_l2 and e_dram hold for random normal data; where one operand is all zeros few wires toggle:
+///   power decides clock, latency, power and energy; a burst, whose clock has not fallen as far, draws P(f) at its own.
+///   The exponent holds the voltage, which falls with the clock. L2 bytes are the least that any kernel for the product
+///   reads, so that power does not jump where two kernels take equally long. e_op, e_l2 and e_dram hold for random
+///   normal data; where one operand is all zeros few wires toggle:
 ///   operations take `zero_weight_share` of their energy, bytes `zero_weight_byte_share`, which is less, since a line
 ///   that carries zeros does not toggle while a multiplier still sees the other operand. Values move GEMM power by up
 ///   to 40 % [paper: gregersen-2024].
+///
+/// A board whose clock is locked at f runs all of its terms at f, DRAM at the memory's own clock, and draws
+///
+///   P    = idle(f) + active * s * u + [(f_max / f) * s * (e_op * ops + e_l2 * L2 bytes) + e_dram * DRAM bytes] / T_f
+///   s    = (1 + 0.88 (f_max / f - 1))^(-1 / 0.55), the share of P(f) above
 ///
 /// What a sensor reads of a run that follows an idle board is less (`reading_w`): its window of a second still holds
 /// the idle time. Of a run of a second that begins `lead` seconds after the board has, where `lead` < 1,
@@ -24,10 +30,12 @@
 ///
 /// Valid for: kernels that repeat for longer than the sensor's window, so that P is an average over many launches.
 ///
-/// Ignores: temperature (leakage), the spread between boards of one model (5 % and more), and that memory keeps its
+/// Ignores: temperature (leakage), the spread between boards of one model (5 % and more), a voltage that falls no
+/// further below some clock (watts at half the clock and less are too low), and, under a limit, that memory keeps its
 /// clock: a product that waits for DRAM is slowed like any other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "hindsight/gpu/dtype.h"
@@ -36,10 +44,14 @@
 
 namespace hindsight::gpu {
 
-/// What the operands hold. `zero_weights`: the k x n operand is all zeros, e.g. memory never written;
-/// `partly_zero_weights`: some of its copies are, the others lie in memory that was used before. Both were recorded of
-/// runs that followed an idle board (`reading_w`).
-enum class Operands : std::uint8_t { random, zero_weights, partly_zero_weights };
+/// What the operands hold, or what else sets a recorded row apart. `zero_weights`: the k x n operand is all zeros, e.g.
+/// memory never written; `partly_zero_weights`: some of its copies are, the others lie in memory that was used before.
+/// Both were recorded of runs that followed an idle board (`reading_w`). `long_vector`: real data, one row or column of
+/// a long k, which read less than two rows do (docs/gpu-power.md).
+enum class Operands : std::uint8_t { random, zero_weights, partly_zero_weights, long_vector };
+[[nodiscard]] constexpr bool followed_idle_board(Operands operands) {
+  return operands == Operands::zero_weights || operands == Operands::partly_zero_weights;
+}
 
 /// Six constants per GPU, at the highest clock, and three of how its recorded rows were read. The formats differ by
 /// fixed factors (`operation_j`). `op_j` comes from runtimes under the limit (`Constants::op_j`), `active_w` and the
@@ -68,7 +80,6 @@ struct PowerWork {
   double l2_bytes = 0;  ///< least traffic of any kernel
   double dram_bytes = 0;
   double busy_frac = 1;  ///< u: share of the latency in which the SMs have work; the rest is launch
-  double l2_share = 1;   ///< energy of an L2 byte over that of one for tiles, which passes shared memory as well
   Operands operands = Operands::random;
 };
 
@@ -92,19 +103,23 @@ class BoardPower {
   /// Power without a limit of launches that take `latency_s` at the highest clock, W. May exceed the limit.
   [[nodiscard]] double full_clock_w(const PowerWork& work, double latency_s) const {
     const Toggling toggling = toggling_of(work.operands);
-    return idle_w_ + active_w_ * work.busy_frac +
+    return idle_w_ + active_w_ * toggling.active * work.busy_frac +
            (toggling.operations * op_j_ * work.ops +
-            toggling.bytes * (l2_byte_j_ * work.l2_share * work.l2_bytes + dram_byte_j_ * work.dram_bytes)) /
+            toggling.bytes * (l2_byte_j_ * toggling.l2 * work.l2_bytes + dram_byte_j_ * work.dram_bytes)) /
                latency_s;
   }
   /// What the sensor showed of launches that took `latency_s` each, W: the average under the limit, less what its
   /// window held of the idle board before.
   [[nodiscard]] double reading_w(const PowerWork& work, double latency_s) const;
   /// Latency of a settled run over that at the highest clock, at which it would draw `full_clock_w`: above 1 exactly
-  /// where that exceeds `settled_cap_w`.
+  /// where that exceeds `settled_cap_w`; at most that of the lowest clock (`kLeastClockMhz`), at which a board stays
+  /// however low its limit is.
   [[nodiscard]] double slowdown(double full_clock_w) const {
-    return settled_slowdown(full_clock_w, settled_cap_w_, idle_w_);
+    return std::min(settled_slowdown(full_clock_w, settled_cap_w_, idle_w_), most_slowdown_);
   }
+  /// Power at 1 / `slowdown` of the highest clock, where that would draw `full_clock_w`: the limit in a settled run
+  /// that it binds, more in a burst, whose clock has not fallen as far, and at the lowest clock.
+  [[nodiscard]] double average_w(double full_clock_w, double slowdown) const;
 
   /// The terms of `full_clock_w`, which above idle shrink alike where a limit lowers the power to `average_w`.
   [[nodiscard]] PowerTerms terms(const PowerWork& work, double latency_s, double average_w) const;
@@ -113,20 +128,21 @@ class BoardPower {
   [[nodiscard]] double settled_cap_w() const { return settled_cap_w_; }
 
  private:
-  /// Shares of the energies of random data.
+  /// Shares of what random data in tiles draw.
   struct Toggling {
-    double operations = 1, bytes = 1;
+    double operations = 1, bytes = 1, active = 1, l2 = 1;
   };
   [[nodiscard]] Toggling toggling_of(Operands operands) const {
     return operands == Operands::zero_weights          ? zero_weights_
            : operands == Operands::partly_zero_weights ? partly_zero_weights_
+           : operands == Operands::long_vector         ? long_vector_
                                                        : Toggling();
   }
 
   double idle_w_, active_w_, op_j_, l2_byte_j_, dram_byte_j_;
-  Toggling zero_weights_, partly_zero_weights_;
+  Toggling zero_weights_, partly_zero_weights_, long_vector_;
   double lead_s_, lead_launches_;
-  double settled_cap_w_;
+  double settled_cap_w_, most_slowdown_;
 };
 
 }  // namespace hindsight::gpu

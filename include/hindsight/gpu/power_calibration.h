@@ -23,11 +23,13 @@ enum class PowerSource : std::uint8_t {
 /// "own", "transfer", "defaults".
 [[nodiscard]] std::string_view to_string(PowerSource source);
 
-/// Shapes whose recorded rows had weights that nobody had written: the collector allocates them without filling them,
-/// and memory fresh from the driver is zero; what was used before is not.
+/// Shapes whose recorded power is not that of real data in tiles. Most had weights that nobody had written: the
+/// collector allocates them without filling them, and memory fresh from the driver is zero; what was used before is
+/// not.
 struct UnwrittenWeights {
-  double k_at_least = 0;             ///< partly zero; 0: none
-  double weight_bytes_at_least = 0;  ///< zero; 0: none
+  double k_at_least = 0;              ///< partly zero; 0: none
+  double weight_bytes_at_least = 0;   ///< zero; 0: none
+  double long_vector_k_at_least = 0;  ///< `Operands::long_vector`, whatever the weights hold; 0: none
 };
 
 struct PowerCalibration {
@@ -51,12 +53,9 @@ struct PowerCalibration {
 [[nodiscard]] std::string to_yaml(const PowerCalibration& calibration, DTypeClass dtype_class,
                                   const std::string& command, const std::string& date);
 
-/// Whether the product is of one row or column and so long that it runs without tensor cores, as its power says.
-[[nodiscard]] bool is_long_vector(const Gemm& gemm);
-
 /// What the operands of `gemm` held in the rows that a calibration was fitted on. The larger input counts as the
-/// weights, so that a product and its mirror image agree. Long vectors count as real data: their rows read alike
-/// whatever their weights are said to hold.
+/// weights, so that a product and its mirror image agree. Long vectors are that first: their rows read alike whatever
+/// their weights are said to hold.
 [[nodiscard]] Operands recorded_operands(const UnwrittenWeights& unwritten, const Gemm& gemm);
 
 }  // namespace hindsight::gpu

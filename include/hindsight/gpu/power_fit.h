@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hindsight/gpu/power.h"
@@ -43,6 +44,9 @@ struct PowerErrors {
 };
 /// `predicted_w` and `measured_w` have the same length.
 [[nodiscard]] PowerErrors power_errors(std::span<const double> predicted_w, std::span<const double> measured_w);
+
+/// Why constants with these held-out errors predict nothing, as the beginning of a message; empty: they do.
+[[nodiscard]] std::string fit_problem(const PowerErrors& held_out);
 
 /// Reading of a measured row by the model: at the highest clock for the measured latency, or the cap where that is
 /// less; less again where an idle board went before.

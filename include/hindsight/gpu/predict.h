@@ -50,19 +50,19 @@ struct GemmTerms {
   double dram_s = 0;       ///< DRAM traffic at the reached bandwidth
   double reduction_s = 0;  ///< adding up the parts of split k
   double quantise_s = 0;   ///< the kernel that quantises the activations, which runs before the product
-  double slowdown = 1;     ///< through a clock below the boost clock; above 1 exactly where the power limit binds
+  double slowdown = 1;     ///< through a clock below the highest; above 1 exactly where the power limit binds
 };
 
-/// The outcome. Numbers hold at the predicted clock. Power is an average over many launches: where the full clock would
-/// draw more than the board's limit allows, it is what the limit allows, in a burst too, whose clock has not fallen yet
-/// as far as that of a settled run. Clock and latency are those of real data always.
+/// The outcome. Numbers hold at the predicted clock. Power is an average over many launches at that clock: where the
+/// highest would draw more than the board's limit allows, a settled run draws what the limit allows, a burst, whose
+/// clock has not fallen as far yet, more. Clock and latency are those of real data always.
 struct GemmPrediction {
   double latency_s = 0;
   double ops_per_s = 0;
   double dram_bytes = 0;  ///< inputs that L2 cannot keep are read again
   double l2_bytes = 0;
   double quantise_bytes = 0;             ///< of these, what the kernel that quantises the activations moves
-  double average_power_w = 0;            ///< where weights were recorded as unwritten, what the sensor showed
+  double average_power_w = 0;            ///< of shapes that were recorded as peculiar, what the sensor showed
   PowerWork work;                        ///< what the board's power is of
   Operands operands = Operands::random;  ///< those of `work`: Calibration::unwritten
   double energy_j = 0;                   ///< average power x latency
@@ -145,6 +145,8 @@ class Predictor {
   [[nodiscard]] Operands operands_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Correction correction_of(const Gemm& gemm) const;
   [[nodiscard]] double floor_of(const Shape& shape) const;
+  [[nodiscard]] Run as_without_lock(Run run, const Gemm& gemm, RunMode mode) const;
+  [[nodiscard]] Run fastest_run(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Run settled(const PowerWork& work, double full_clock_s, RunMode mode) const;
   [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
                         const Correction& correction) const;
@@ -155,6 +157,7 @@ class Predictor {
   UnwrittenWeights unwritten_;
   std::shared_ptr<const Residual> residual_;
   std::shared_ptr<const Predictor> library_;     ///< Calibration::library
+  std::shared_ptr<const Predictor> unlocked_;    ///< of a locked board, without the lock; else nothing
   bool learned_in_16_bits_ = false;              ///< the residual: half of k counts
   std::shared_ptr<const KernelFamily> batched_;  ///< kernels of batches of layouts nn and tt
   std::shared_ptr<const KernelFamily> any_;      ///< of all others
@@ -162,7 +165,7 @@ class Predictor {
       resident_bytes_;
   double launch_s_, settled_launch_s_, reduction_start_s_, quantise_start_s_, epilogue_s_, fill_s_, floor_s_,
       single_launch_s_, settle_s_;
-  double input_bytes_, output_bytes_;
+  double input_bytes_;
   double peak_dram_bytes_per_s_, peak_l2_bytes_per_s_;  ///< of the roofline
   bool host_launched_blocks_;
   bool calibrated_;

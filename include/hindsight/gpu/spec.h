@@ -55,7 +55,8 @@ struct GpuSpec {
   Architecture architecture = Architecture::hopper;
   int compute_capability = 0;  ///< 90 for 9.0
   double sms = 0;
-  double boost_hz = 0;                                         ///< highest clock that the board reaches
+  double boost_hz = 0;     ///< highest clock that the board reaches; where it is locked, that of the lock
+  double unlocked_hz = 0;  ///< of a board with a lock, the highest that it would reach without; 0: no lock
   std::array<std::optional<MathRate>, kDTypeCount> math = {};  ///< by DType; nothing: the GPU lacks the format
   SmLimits sm;
   double l2_bytes = 0;
@@ -68,6 +69,8 @@ struct GpuSpec {
   std::optional<double> die_mm2;  ///< nothing: unknown (a board that was only measured)
   std::string node;               ///< "TSMC 4N"; empty: unknown
 
+  /// Highest clock that the chip reaches, locked or not: energies hold there.
+  [[nodiscard]] double own_boost_hz() const { return unlocked_hz > 0 ? unlocked_hz : boost_hz; }
   [[nodiscard]] Vendor vendor() const { return architecture == Architecture::cdna3 ? Vendor::amd : Vendor::nvidia; }
   [[nodiscard]] bool has(DType dtype) const { return math[static_cast<std::size_t>(dtype)].has_value(); }
   /// Error{usage} naming the formats that the GPU has when it lacks this one.
@@ -77,6 +80,10 @@ struct GpuSpec {
   /// Idle power at a clock, W: linear between the points of the table, constant outside.
   [[nodiscard]] double idle_w(double clock_hz) const;
 };
+
+/// Lowest clock that a board runs at, whatever its power limit. [chosen] The end of the list of clocks that NVIDIA's
+/// driver offers (`nvidia-smi -q -d SUPPORTED_CLOCKS`) for boards of Ampere and Ada; lists of others end at 135 to 345.
+inline constexpr double kLeastClockMhz = 210;
 
 /// Where one number of a spec sheet comes from.
 struct SpecSource {
@@ -108,12 +115,18 @@ inline constexpr std::string_view kChosenSource = "chosen";
 /// Error{usage} where it does not; `what` ends the sentence: "so nothing can be fitted".
 void require_kernel_model(const GpuSpec& spec, std::string_view what);
 /// Whether two sheets describe the same model of GPU, whatever their names: compute capability and SMs are equal;
-/// highest clock, DRAM bandwidth and size of the L2 differ by at most kSameBoard, and so do the rates of the formats
-/// that both have. A power limit may differ, it is a setting; so may the size of DRAM, of which drivers count GiB.
+/// highest clock without a lock, DRAM bandwidth and size of the L2 differ by at most kSameBoard, and so do the rates of
+/// the formats that both have. Power limit and lock may differ, they are settings; so may the size of DRAM, of which
+/// drivers count GiB.
+[[nodiscard]] bool same_chip(const GpuSpec& one, const GpuSpec& other);
+/// The same with the same settings: power limit and highest clock differ by at most kSameBoard too. What was measured
+/// on one vouches for the other.
 [[nodiscard]] bool same_board(const GpuSpec& one, const GpuSpec& other);
 /// [chosen] Two boards of one model, or a data sheet and a measurement, differ by less; the 40 and 80 GB versions of an
 /// A100, or its SXM and PCIe boards of 80 GB, by more in at least one number.
 inline constexpr double kSameBoard = 0.05;
+/// The board without the lock of its clock.
+[[nodiscard]] GpuSpec unlocked(GpuSpec spec);
 /// The sheet of the GPU that a file under data/gpus/calibration was fitted on: in the same data folder, else where
 /// load_gpu finds it by its name; nothing where no data folder has one.
 [[nodiscard]] std::optional<GpuSpec> fitted_gpu(const std::filesystem::path& calibration_file, const std::string& gpu);

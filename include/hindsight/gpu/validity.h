@@ -4,6 +4,7 @@
 /// activations, the layout, the way of running, every size and the latency occur in the measured rows, each between the
 /// least and the largest of its kind; and where n and k of every row filled whole pieces of some bytes, theirs do.
 /// fp16 counts as measured where bf16 is: the same kernels at the same rate [spec: cublas] on the same bytes.
+/// Convolutions whose windows overlap and outputs in the next layer's format (`is_plain_product`) were not measured.
 /// Products in blocks of 128 x 128 that are smaller than one count as not measured: one framework alone takes them.
 /// Ignores: holes inside the range, and that not every combination of sizes was measured.
 #pragma once

@@ -20,8 +20,9 @@ struct CheckedDesign {
 };
 
 struct GpuCheckReport {
-  std::string technology;           ///< of the accelerators
-  std::string why_technology = {};  ///< in a few words; may be empty
+  std::string technology;            ///< of the accelerators
+  std::string technology_file = {};  ///< Technology::file; may be empty
+  std::string why_technology = {};   ///< in a few words; may be empty
   std::vector<CheckedDesign> designs = {};
 };
 

@@ -177,9 +177,8 @@ class FloorSearch {
     largest.rules = rules_;
     const double macs_per_s = most_macs_per_s(smallest, largest);
     if (macs_per_s <= 0) return kNone;
-    const double held_bytes = largest.dram_devices > 0
-                                  ? largest.dram_devices * dram_device(largest.dram_type).capacity_gb * units::kGiga
-                                  : kNone;
+    const double known_bytes = dram_bytes(largest);
+    const double held_bytes = known_bytes > 0 ? known_bytes : kNone;
     std::vector<double> each;
     for (std::size_t a = 0; a < question_.networks.size(); ++a) {
       if (stored_elements_[a] * largest.operand_bytes() > held_bytes) return kNone;

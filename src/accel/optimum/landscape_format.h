@@ -1,6 +1,6 @@
 /// The bytes of a landscape: a few lines of text that say what it is about, then one record per chip.
 ///
-/// A record: 4 bytes number of the group, 2 bytes each levels of PE, core and activation memory, in format 2 of the
+/// A record: 4 bytes number of the group, 2 bytes each levels of PE, core and activation memory, in format 4 of the
 /// parameter memory, 2 bytes number of bandwidths; then per bandwidth and application: latency (8), levels of parameter
 /// and instruction memory (1 each), with energies 4 x 8. Little-endian, unaligned.
 #pragma once

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "accel/silicon/words.h"
+#include "hindsight/accel/area.h"
 #include "hindsight/accel/energy.h"
 #include "hindsight/accel/network_cost.h"
 #include "hindsight/accel/silicon_chips.h"
@@ -70,11 +71,6 @@ LeftOutChip left_out_chip(const ConfigNode& node) {
           .reason = node.at("reason").as_name()};
 }
 
-double cells_mm2(const AreaBreakdown& area) {
-  return area.total_mm2() - area.placement_mm2 - area.dram_phy_mm2 - area.interfaces_mm2 - area.cooling_mm2;
-}
-double die_mm2(const AreaBreakdown& area) { return area.total_mm2() - area.cooling_mm2; }
-
 /// The part that a quantity is the share of; nothing for quantities that are no shares of an area.
 std::optional<double> part_mm2(SiliconQuantity quantity, const AreaBreakdown& area) {
   const double buffers_mm2 = area.pe_memory_mm2 + area.core_memory_mm2;
@@ -101,7 +97,9 @@ std::optional<double> part_mm2(SiliconQuantity quantity, const AreaBreakdown& ar
   }
 }
 /// What published shares are of.
-double whole_mm2(const AreaBreakdown& area) { return area.interfaces_mm2 > 0 ? die_mm2(area) : cells_mm2(area); }
+double whole_mm2(const AreaBreakdown& area) {
+  return area_mm2(area, area.interfaces_mm2 > 0 ? AreaScope::die : AreaScope::cells);
+}
 
 /// What a workload costs on a chip, its layers in `details`; nothing when the compiler finds no way.
 std::optional<Metrics> costs(const ChipFacts& chip, const workload::Network& network,
@@ -158,9 +156,9 @@ std::optional<double> modelled(const SiliconFigure& figure) {
   if (const auto part = part_mm2(figure.quantity, chip.area)) return *part / whole_mm2(chip.area);
   switch (figure.quantity) {
     case SiliconQuantity::cells_mm2:
-      return cells_mm2(chip.area);
+      return area_mm2(chip.area, AreaScope::cells);
     case SiliconQuantity::die_mm2:
-      return die_mm2(chip.area);
+      return area_mm2(chip.area, AreaScope::die);
     case SiliconQuantity::peak_w:
       return chip.die_peak_w;
     case SiliconQuantity::idle_w:

@@ -235,6 +235,21 @@ std::string shown(const std::string& text) {
   return text.size() > kMostShown ? result + "..." : result;
 }
 
+/// Refuses a measured GEMM whose time or power is none; an unknown one (NaN) passes.
+void require_measured(const GemmRow& row, const std::string& where) {
+  if (row.status != "ok") return;
+  for (const auto& [name, value] : {std::pair("latency_s", row.latency_s),
+                                    {"latency_min_s", row.latency_min_s},
+                                    {"energy_j", row.energy_j},
+                                    {"power_w", row.board.power_w}}) {
+    if (value <= 0) {
+      throw Error(ErrorKind::usage, where + ": '" + name +
+                                        "' is not above 0, and the status is ok (a kernel takes time and power). "
+                                        "Remove the line, or measure it again.");
+    }
+  }
+}
+
 void read_line(const Object& object, const std::string& where, std::vector<SessionRecords>& sessions) {
   const auto found = object.find("record");
   const auto* kind = found == object.end() ? nullptr : std::get_if<std::string>(&found->second);
@@ -256,6 +271,7 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
     for (const auto& [name, size] : {std::pair("m", row.m), {"n", row.n}, {"k", row.k}, {"batch", row.batch}}) {
       if (size < 1) throw Error(ErrorKind::usage, where + ": '" + name + "' is missing or below 1 (a GEMM has sizes).");
     }
+    require_measured(row, where);
   } else {
     for_each_quantity_field(sessions.back().quantities.emplace_back(), read);
   }

@@ -11,6 +11,7 @@
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "workload/import/import_parts.h"
 
@@ -77,6 +78,12 @@ std::optional<ImportFormat> format_of_yaml(std::string_view content) {
     return ImportFormat::timeloop;
   }
   return std::nullopt;
+}
+
+/// Whether a file is of this project's own format already: keys of the document, layers among them.
+bool is_workload_file(const std::filesystem::path& file) {
+  const std::string content = "\n" + beginning_of(file);
+  return content.find("\nname:") != std::string::npos && content.find("\nlayers:") != std::string::npos;
 }
 
 std::optional<ImportFormat> recognised(const std::filesystem::path& file) {
@@ -147,6 +154,12 @@ ImportedNetwork import_network(const std::filesystem::path& file, const ImportOp
   const std::string shown = printable(file.string(), kWholeText);
   std::error_code error;
   if (!std::filesystem::exists(file, error)) static_cast<void>(read_file(file));  // says why it cannot be read
+  if (!options.format && is_workload_file(file)) {
+    fail_import(shown,
+                fmt::format("a workload file already (nothing to import). Name it where a network is wanted, e.g. "
+                            "hindsight workload show {}",
+                            pasted_path(file.string())));
+  }
   const std::optional<ImportFormat> format = options.format ? options.format : recognised(file);
   if (!format) {
     fail_import(shown, fmt::format("not a network that is recognised. Say what it is with --format {}?",
