@@ -26,7 +26,7 @@ bool is_shipped_sheet(const GpuSpec& spec) {
 }
 
 /// Whether two sheets are of the same chip: what a kernel sees apart from memory, of which an H200 has more L2 as well.
-bool same_chip(const GpuSpec& one, const GpuSpec& other) {
+bool as_learned_on(const GpuSpec& one, const GpuSpec& other) {
   for (const DType dtype : kAllDTypes) {
     if (one.has(dtype) != other.has(dtype)) return false;
     if (one.has(dtype) && one.rate(dtype).fma_per_clock_per_sm != other.rate(dtype).fma_per_clock_per_sm) return false;
@@ -80,7 +80,7 @@ std::string residual_problem(const Residual& residual, const GpuSpec& spec, cons
     }
     const std::vector<std::string> names = gpu_names();
     const bool known = std::find(names.begin(), names.end(), residual.gpu) != names.end();
-    if (!known || sheet_hash(load_gpu(residual.gpu)) != residual.sheet || !same_chip(load_gpu(residual.gpu), spec)) {
+    if (!known || sheet_hash(load_gpu(residual.gpu)) != residual.sheet || !as_learned_on(load_gpu(residual.gpu), spec)) {
       return fmt::format("{} is another chip than {}, on which it learned", spec.name, residual.gpu);
     }
   }
