@@ -80,7 +80,8 @@ std::string residual_problem(const Residual& residual, const GpuSpec& spec, cons
     }
     const std::vector<std::string> names = gpu_names();
     const bool known = std::find(names.begin(), names.end(), residual.gpu) != names.end();
-    if (!known || sheet_hash(load_gpu(residual.gpu)) != residual.sheet || !as_learned_on(load_gpu(residual.gpu), spec)) {
+    if (!known || sheet_hash(load_gpu(residual.gpu)) != residual.sheet ||
+        !as_learned_on(load_gpu(residual.gpu), spec)) {
       return fmt::format("{} is another chip than {}, on which it learned", spec.name, residual.gpu);
     }
   }
