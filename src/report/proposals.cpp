@@ -335,6 +335,7 @@ std::string notes(const Proposals& proposals, int columns) {
   for (const std::string& doubt : proposals.doubts) {
     out += wrapped("warning: ", "this model must not be trusted here: " + doubt, columns, 2);
   }
+  for (const std::string& remark : proposals.remarks) note(remark);
   if (proposals.result.min_p_feasible_used < proposals.options.min_p_feasible) note(lowered_text(proposals));
   const bool interrupted = proposals.result.solution.termination == optimize::Termination::interrupted;
   if (proposals.options.front.empty() && list.size() < proposals.options.count && !interrupted) {
@@ -499,7 +500,8 @@ std::string proposals_json(const Proposals& proposals) {
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
             {"novelties", Json::array()},
             {"doubts", proposals.doubts},
-            {"unbounded", proposals.unbounded}};
+            {"unbounded", proposals.unbounded},
+            {"remarks", proposals.remarks}};
   for (const surrogate::Novelty& one : proposals.novelties) {
     Json expected = nullptr;
     if (one.expected) {

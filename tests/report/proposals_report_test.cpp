@@ -73,6 +73,13 @@ TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
 }
 
+TEST(ProposalsText, SaysWhoseFactsAndRowsTheseAre) {
+  Proposals proposals = known_proposals();
+  proposals.remarks = {"the log's rows are of 'mysim'"};
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("note: the log's rows are of 'mysim'\n"));
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("remarks").size(), 1U);
+}
+
 TEST(ProposalsText, NamesApplicationsThatNoBoundHoldsFor) {
   Proposals proposals = known_proposals();
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), Not(HasSubstr("may be below")));
