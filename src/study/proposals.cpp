@@ -13,6 +13,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/json_line.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
@@ -177,6 +178,8 @@ optimize::ProposeResult search_for(const ProposalRequest& request, const Proposa
     const std::string other = request.any_model ? request.any_model(model, labels_asked(model, so_far.options)) : "";
     return remedy_for_unlearnt(model, so_far.options.contexts, other);
   };
+  now_reading({});  // what was read last is not what takes the time
+  const Steps searching("searching designs");
   return optimize::propose(model, options);
 }
 
