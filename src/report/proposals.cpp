@@ -458,6 +458,26 @@ Json log_beside_json(const Proposals& proposals) {
   return json;
 }
 
+Json novelties_json(const Proposals& proposals) {
+  Json list = Json::array();
+  for (const surrogate::Novelty& one : proposals.novelties) {
+    Json expected = nullptr;
+    if (one.expected) {
+      expected = {{"median_error", one.expected->median_error},
+                  {"least_error", one.expected->least_error},
+                  {"most_error", one.expected->most_error},
+                  {"networks", one.expected->networks},
+                  {"beyond", one.expected->beyond}};
+    }
+    list.push_back({{"workload", one.application},
+                    {"layer_distance", one.distance},
+                    {"nearest_layer", one.nearest_layer},
+                    {"nearer_than", one.nearer_than},
+                    {"expected_error", expected}});
+  }
+  return list;
+}
+
 Json front_json(const Proposals& proposals) {
   Json json{{"metrics", Json::array()},
             {"found", proposals.result.front_size},
@@ -527,25 +547,10 @@ std::string proposals_json(const Proposals& proposals) {
             {"ranked_by", proposals.options.front.empty() ? ranking_text(proposals) : "front"},
             {"best_in_log", nullptr},
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
-            {"novelties", Json::array()},
+            {"novelties", novelties_json(proposals)},
             {"doubts", proposals.doubts},
             {"unbounded", proposals.unbounded},
             {"remarks", proposals.remarks}};
-  for (const surrogate::Novelty& one : proposals.novelties) {
-    Json expected = nullptr;
-    if (one.expected) {
-      expected = {{"median_error", one.expected->median_error},
-                  {"least_error", one.expected->least_error},
-                  {"most_error", one.expected->most_error},
-                  {"networks", one.expected->networks},
-                  {"beyond", one.expected->beyond}};
-    }
-    json["novelties"].push_back({{"workload", one.application},
-                                 {"layer_distance", one.distance},
-                                 {"nearest_layer", one.nearest_layer},
-                                 {"nearer_than", one.nearer_than},
-                                 {"expected_error", expected}});
-  }
   if (proposals.best_in_log) json["best_in_log"] = *proposals.best_in_log;
   json["limits"] = Json::object();
   for (const optimize::Constraint& constraint : options.constraints) {
