@@ -64,11 +64,17 @@ std::string man_options(const CLI::App& verb) {
   return text;
 }
 
+/// What a verb does, with the full stop that its help leaves out; a question has its own mark.
+std::string described(const CLI::App& verb) {
+  const std::string text = verb.get_description();
+  return text + (text.ends_with('?') ? "" : ".");
+}
+
 std::string man_verbs(const CLI::App& group) {
   std::string text;
   for (const CLI::App* verb : verbs_below(group)) {
-    text += fmt::format(".TP\n\\fB{}\\fR\n{}. See \\fB{}\\fR(1).\n", roff(verb->get_name()),
-                        roff(verb->get_description()), roff(man_page_name(*verb)));
+    text += fmt::format(".TP\n\\fB{}\\fR\n{} See \\fB{}\\fR(1).\n", roff(verb->get_name()), roff(described(*verb)),
+                        roff(man_page_name(*verb)));
   }
   return text;
 }
@@ -136,7 +142,7 @@ std::string man_page(const CLI::App& verb) {
 std::string option_pages(const CLI::App& program) {
   std::string text;
   for (const CLI::App* verb : all_verbs(program)) {
-    text += fmt::format("## {}\n\n{}.\n\n", verb_path(*verb), verb->get_description());
+    text += fmt::format("## {}\n\n{}\n\n", verb_path(*verb), described(*verb));
     text += "| option | value | what it does |\n|---|---|---|\n";
     for (const CLI::Option* option : verb->get_options()) {
       std::string names;

@@ -94,7 +94,8 @@ struct Patience::Ticker {
     if (!all.loops.empty()) {
       const auto& loop = *static_cast<const Steps::State*>(all.loops.back());
       const std::uint64_t done = loop.done.load(std::memory_order_relaxed);
-      text += fmt::format(" {}, {}", loop.what, with_commas(done));
+      text += " " + loop.what;
+      if (done > 0 || loop.total > 0) text += ", " + with_commas(done);
       if (loop.total > 0) text += fmt::format(" of {}", with_commas(loop.total));
       text += ",";
     }

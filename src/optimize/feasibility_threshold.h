@@ -10,8 +10,8 @@ namespace hindsight::optimize {
 
 /// [chosen] Thresholds of p_feasible that are tried when nothing reaches the one asked for. Close to each other: far
 /// below what is reached a search finds where the model errs in favour.
-inline constexpr std::array kRelaxed = {0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5,
-                                        0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1};
+inline constexpr std::array kRelaxed = {0.9,  0.85, 0.8,  0.75, 0.7,  0.65, 0.6,  0.55, 0.5,
+                                        0.45, 0.4,  0.35, 0.3,  0.25, 0.2,  0.15, 0.1};
 
 /// The first of these below `threshold` that `reached` reaches; nothing where there is none.
 [[nodiscard]] std::optional<double> relaxed_threshold(double reached, double threshold);

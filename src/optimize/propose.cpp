@@ -39,6 +39,10 @@ constexpr std::uint64_t kEndShare = 10;
 /// [chosen] At most half of a population starts from the log, so that the search does not only repeat the past.
 constexpr std::uint64_t kStartShare = 2;
 
+/// [chosen] What a limit that is named in place of one that no design meets must leave: as likely to be feasible as
+/// not.
+constexpr double kLeastBeyondLimits = 0.5;
+
 constexpr const char* kInfeasibility = "1 - p_feasible";
 
 class Proposer {
@@ -304,7 +308,7 @@ class Proposer {
     require_uninterrupted(best);
     if (!found(best)) {
       solution.evaluations += best.evaluations;
-      return search_on(problem_used_, solution, search_);
+      return search_beyond_limits(solution, threshold);
     }
     const double reachable = 1 - best.best.front().score;
     if (reachable < threshold) {
@@ -327,6 +331,26 @@ class Proposer {
       return search_on(problem_used_, solution, search_);
     }
     return solution;
+  }
+
+  /// No design within the limits was found, however unlikely. What lies just beyond them need not reach the threshold,
+  /// which gives way by itself where it must: the limit that is named is met where p_feasible is that much lower.
+  Solution search_beyond_limits(const Solution& solution, double& threshold) {
+    try {
+      return search_on(problem_used_, solution, search_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::no_feasible || threshold <= kLeastBeyondLimits) throw;
+    }
+    threshold = kLeastBeyondLimits;
+    problem_used_ = with_p_feasible(threshold);
+    try {
+      return search_on(problem_used_, solution, search_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::no_feasible) throw;
+      throw Error(ErrorKind::no_feasible,
+                  fmt::format("{} (p_feasible >= {} is lowered for that, to {} at least)", error.what(),
+                              shortest(options_.min_p_feasible), shortest(threshold)));
+    }
   }
 
   /// The log's best design is feasible for every application. Where the model takes it for better than all that is

@@ -97,7 +97,8 @@ std::string cautious_text(const Proposals& proposals, const std::string& metric,
 
 /// What the order of the table means.
 std::string ranking_text(const Proposals& proposals) {
-  std::string text = "ranked by cautious: ";
+  const bool by_log = proposals.result.relaxed_by_log && !proposals.known.empty();
+  std::string text = by_log ? "first the log's best, the others ranked by cautious: " : "ranked by cautious: ";
   if (ranks_by_ratio(proposals)) text += "the ratio to a typical logged design, where it is worst, of ";
   text += proposals.options.pessimism == 0 ? "the predicted value"
                                            : fmt::format("the predicted value, worse by {} {} of the ensemble",
@@ -125,6 +126,29 @@ std::string maximised_text(const Proposals& proposals) {
   return fmt::format(" (largest {}, {} at rank 1)", metric, value_text(metric, 1 / proposals.known.front().predicted));
 }
 
+/// ", rows <= 64, dataflow = ws": what --set, --min and --max leave of parameters.
+std::string allowed_text(const Proposals& proposals) {
+  const std::vector<space::Parameter>& parameters = proposals.model.parts().space.parameters();
+  std::string out;
+  for (std::size_t p = 0; p < proposals.options.allowed.size(); ++p) {
+    const std::vector<std::uint16_t>& levels = proposals.options.allowed[p];
+    const std::vector<std::string>& labels = parameters[p].labels;
+    if (levels.empty() || levels.size() == labels.size()) continue;
+    const std::string& name = parameters[p].name;
+    const std::string &least = labels[levels.front()], &most = labels[levels.back()];
+    if (levels.size() == 1) {
+      out += fmt::format(", {} = {}", name, least);
+    } else if (levels.front() == 0) {
+      out += fmt::format(", {} <= {}", name, most);
+    } else if (levels.back() + std::size_t{1} == labels.size()) {
+      out += fmt::format(", {} >= {}", name, least);
+    } else {
+      out += fmt::format(", {} {} to {}", name, least, most);
+    }
+  }
+  return out;
+}
+
 std::string headline(const Proposals& proposals) {
   const optimize::ProposeResult& result = proposals.result;
   const bool front = !proposals.options.front.empty();
@@ -135,6 +159,7 @@ std::string headline(const Proposals& proposals) {
     out += fmt::format(", {} <= {}", constraint.name, shortest(constraint.limit));
     if (constraint.learned()) out += " (learned)";
   }
+  out += allowed_text(proposals);
   const std::string several =
       proposals.options.contexts.size() > 1 ? optimize::to_string(proposals.options.aggregate) + " of " : std::string();
   if (!front) out += "; smallest " + several + proposals.model.parts().objective_text + maximised_text(proposals);
@@ -242,6 +267,10 @@ std::string comparison(const Proposals& proposals, double best_in_log, int colum
                : fmt::format("; best proposal: {}, {:.2f} times worse", value_text(metric, *best), *best / best_in_log);
   } else if (study::all_worse_than_log(proposals)) {
     out += ". Every proposal is predicted to be worse: nothing here says that it can be beaten";
+    // A list of logged designs too is relaxed to where the log's best one is; a bold one asks for no more.
+    if (proposals.options.only_new && proposals.options.pessimism > 0) {
+      out += " by a new design as likely as these; --risk bold takes less likely ones";
+    }
   }
   return wrapped("", out, columns, 2);
 }
@@ -335,6 +364,7 @@ std::string notes(const Proposals& proposals, int columns) {
   for (const std::string& doubt : proposals.doubts) {
     out += wrapped("warning: ", "this model must not be trusted here: " + doubt, columns, 2);
   }
+  for (const std::string& remark : proposals.remarks) note(remark);
   if (proposals.result.min_p_feasible_used < proposals.options.min_p_feasible) note(lowered_text(proposals));
   const bool interrupted = proposals.result.solution.termination == optimize::Termination::interrupted;
   if (proposals.options.front.empty() && list.size() < proposals.options.count && !interrupted) {
@@ -428,6 +458,26 @@ Json log_beside_json(const Proposals& proposals) {
   return json;
 }
 
+Json novelties_json(const Proposals& proposals) {
+  Json list = Json::array();
+  for (const surrogate::Novelty& one : proposals.novelties) {
+    Json expected = nullptr;
+    if (one.expected) {
+      expected = {{"median_error", one.expected->median_error},
+                  {"least_error", one.expected->least_error},
+                  {"most_error", one.expected->most_error},
+                  {"networks", one.expected->networks},
+                  {"beyond", one.expected->beyond}};
+    }
+    list.push_back({{"workload", one.application},
+                    {"layer_distance", one.distance},
+                    {"nearest_layer", one.nearest_layer},
+                    {"nearer_than", one.nearer_than},
+                    {"expected_error", expected}});
+  }
+  return list;
+}
+
 Json front_json(const Proposals& proposals) {
   Json json{{"metrics", Json::array()},
             {"found", proposals.result.front_size},
@@ -497,24 +547,10 @@ std::string proposals_json(const Proposals& proposals) {
             {"ranked_by", proposals.options.front.empty() ? ranking_text(proposals) : "front"},
             {"best_in_log", nullptr},
             {"all_worse_than_log", study::all_worse_than_log(proposals)},
-            {"novelties", Json::array()},
+            {"novelties", novelties_json(proposals)},
             {"doubts", proposals.doubts},
-            {"unbounded", proposals.unbounded}};
-  for (const surrogate::Novelty& one : proposals.novelties) {
-    Json expected = nullptr;
-    if (one.expected) {
-      expected = {{"median_error", one.expected->median_error},
-                  {"least_error", one.expected->least_error},
-                  {"most_error", one.expected->most_error},
-                  {"networks", one.expected->networks},
-                  {"beyond", one.expected->beyond}};
-    }
-    json["novelties"].push_back({{"workload", one.application},
-                                 {"layer_distance", one.distance},
-                                 {"nearest_layer", one.nearest_layer},
-                                 {"nearer_than", one.nearer_than},
-                                 {"expected_error", expected}});
-  }
+            {"unbounded", proposals.unbounded},
+            {"remarks", proposals.remarks}};
   if (proposals.best_in_log) json["best_in_log"] = *proposals.best_in_log;
   json["limits"] = Json::object();
   for (const optimize::Constraint& constraint : options.constraints) {

@@ -23,13 +23,17 @@ namespace {
 /// [chosen] Characters of a name in an error that names it twice.
 constexpr std::size_t kLongestShown = 60;
 
-/// Whether the contexts of the model are those that a workload file gives.
-bool takes_networks(const surrogate::Model& model) {
-  const auto& names = model.parts().context_scaler.feature_names;
+/// Whether these columns of contexts are those that a workload file gives.
+bool describe_networks(const std::vector<std::string>& names) {
   const auto& features = workload::context_features();
   return std::equal(
       names.begin(), names.end(), features.begin(), features.end(),
       [](const std::string& name, const workload::ContextFeature& feature) { return name == feature.name; });
+}
+
+/// Whether the contexts of the model are.
+bool takes_networks(const surrogate::Model& model) {
+  return describe_networks(model.parts().context_scaler.feature_names);
 }
 
 /// An application must not pass for another one of its name, whose scale and logged designs would be taken for its own.
@@ -77,10 +81,31 @@ bool is_application(const workload::Network& network, const dataset::Context& kn
   return here.feature_names != known.feature_names || !dataset::contradict(here, known);
 }
 
+/// The network of the application's name. One that only a log has is no mistake of a name that ships.
+workload::Network network_by_name(const Application& application) {
+  try {
+    return workload::load_network(application.network);
+  } catch (const Error& error) {
+    const bool is_of_model = application.network == application.context.name;
+    if (!is_of_model || error.kind() != ErrorKind::usage) throw;
+    const std::string name = printable(application.context.name, kLongestShown);
+    if (describe_networks(application.context.feature_names)) {
+      throw Error(ErrorKind::incompatible,
+                  fmt::format("the model learnt {0} from a log, and no network that ships is called {0}. Name its file "
+                              "(--workload FILE)",
+                              name));
+    }
+    throw Error(ErrorKind::incompatible,
+                fmt::format("the model knows {} from a table alone, and its network is needed here. Leave --simulate "
+                            "out, and evaluate the proposals yourself (--csv FILE)",
+                            name));
+  }
+}
+
 workload::Network network_of(const Application& application) {
   constexpr const char* kRemedy = "Name its file with --workload";
   if (application.unnamed) foreign_name(application.network, "the model's application", kRemedy);
-  workload::Network network = workload::load_network(application.network);
+  workload::Network network = network_by_name(application);
   if (is_application(network, application.context)) return network;
   throw Error(ErrorKind::incompatible,
               fmt::format("the model's {0} is not the network that ships as {0} (their features or layers differ). "

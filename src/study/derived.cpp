@@ -71,7 +71,9 @@ std::vector<std::string> derived_names(const Proposals& proposals) {
   if (!proposals.derived) return names;
   for (const space::Rules::Derived& derived : proposals.derived->derived()) {
     const auto& limited = proposals.options.constraints;
-    if (std::ranges::find(limited, derived.name, &optimize::Constraint::name) == limited.end()) {
+    const auto& traded = proposals.options.front;
+    if (std::ranges::find(limited, derived.name, &optimize::Constraint::name) == limited.end() &&
+        std::ranges::find(traded, derived.name, &optimize::FrontMetric::name) == traded.end()) {
       names.push_back(derived.name);
     }
   }

@@ -15,6 +15,7 @@
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
+#include "study/model_evaluator.h"
 
 namespace hindsight::study {
 namespace {
@@ -45,7 +46,8 @@ bool is_objective(const std::string& word, const surrogate::Model& model) {
 }
 
 /// Each once: a label may be a fact, too.
-std::vector<std::string> known_metrics(const surrogate::Model& model, const KnownEvaluator& evaluator) {
+std::vector<std::string> known_metrics(const surrogate::Model& model, const KnownEvaluator& evaluator,
+                                       const DerivedQuantities& derived) {
   std::vector<std::string> known{objective_name(model)};
   const auto add = [&](const std::vector<std::string>& names) {
     for (const std::string& name : names) {
@@ -54,6 +56,8 @@ std::vector<std::string> known_metrics(const surrogate::Model& model, const Know
   };
   add(model.parts().constraint_names);
   if (evaluator) add(evaluator->fact_names());
+  if (!derived) return known;
+  for (const space::Rules::Derived& one : derived->derived()) add({one.name});
   return known;
 }
 
@@ -71,8 +75,8 @@ std::vector<std::string> factors_of(const std::string& word) {
 }
 
 [[noreturn]] void refuse_front_metric(const std::string& word, const surrogate::Model& model,
-                                      const KnownEvaluator& evaluator) {
-  const std::vector<std::string> known = known_metrics(model, evaluator);
+                                      const KnownEvaluator& evaluator, const DerivedQuantities& derived) {
+  const std::vector<std::string> known = known_metrics(model, evaluator, derived);
   std::string list = printable(known.front()) + " (its objective)";
   for (std::size_t i = 1; i < known.size(); ++i) list += ", " + printable(known[i]);
   const std::vector<std::string> factors = factors_of(word);
@@ -85,18 +89,24 @@ std::vector<std::string> factors_of(const std::string& word) {
               fmt::format("--pareto {}: the model does not predict it. It has {}.{}", printable(word), list, advice));
 }
 
-optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& model, const KnownEvaluator& evaluator) {
+/// A metric goes before a derived quantity of its name.
+optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& model, const KnownEvaluator& evaluator,
+                              const DerivedQuantities& derived) {
   const std::string name =
-      is_objective(word, model) ? objective_name(model) : known_name(word, known_metrics(model, evaluator));
+      is_objective(word, model) ? objective_name(model) : known_name(word, known_metrics(model, evaluator, derived));
   optimize::FrontMetric metric{.name = name};
-  if (evaluator) {
+  const auto learned = optimize::learned_quantity(model, name);
+  if (evaluator && !(learned && learnt_from_another(model, evaluator))) {
     if (auto fact = analytic_constraint(evaluator, name, 0)) {
       metric.value = std::move(fact->value);
       return metric;
     }
   }
-  const auto learned = optimize::learned_quantity(model, name);
-  if (!learned) refuse_front_metric(word, model, evaluator);
+  if (auto quantity = learned ? std::nullopt : derived_constraint(derived, name, 0)) {
+    metric.value = std::move(quantity->value);
+    return metric;
+  }
+  if (!learned) refuse_front_metric(word, model, evaluator, derived);
   if (!learned->is_objective && log::direction_of(name) == Direction::maximise) {
     throw Error(ErrorKind::usage, fmt::format("--pareto {}: more of it is better, and a front is of metrics of which "
                                               "less is. Bound parameters, or take metrics that cost",
@@ -168,11 +178,11 @@ std::optional<std::string> learnable_metric(const std::string& word, const surro
 }
 
 std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words, const surrogate::Model& model,
-                                                 const KnownEvaluator& evaluator) {
+                                                 const KnownEvaluator& evaluator, const DerivedQuantities& derived) {
   std::vector<optimize::FrontMetric> front;
   for (const std::string& list : words) {
     for (const std::string& word : split(list, ',')) {
-      optimize::FrontMetric metric = resolve(std::string(trimmed(word)), model, evaluator);
+      optimize::FrontMetric metric = resolve(std::string(trimmed(word)), model, evaluator, derived);
       const bool twice =
           std::any_of(front.begin(), front.end(), [&](const auto& one) { return one.name == metric.name; });
       if (twice) throw Error(ErrorKind::usage, fmt::format("--pareto: {} is named twice", printable(metric.name)));
@@ -180,7 +190,7 @@ std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>&
     }
   }
   if (front.size() < 2 || front.size() > optimize::kMostMetrics) {
-    const std::string known = printable(join(known_metrics(model, evaluator), ", "));
+    const std::string known = printable(join(known_metrics(model, evaluator, derived), ", "));
     throw Error(ErrorKind::usage,
                 fmt::format("--pareto: a front needs two metrics, or three; {} given. Known: {}", front.size(), known));
   }

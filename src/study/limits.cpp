@@ -13,6 +13,7 @@
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/front.h"
 #include "hindsight/study/log_names.h"
+#include "study/model_evaluator.h"
 
 namespace hindsight::study {
 namespace {
@@ -278,6 +279,7 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
   apply_set_and_min(words, space, bounds);
   std::vector<std::string> known = limitable(model, evaluator);
   const std::vector<std::string> others = known;
+  const bool of_another = learnt_from_another(model, evaluator);
   append_names(derived, known);
   GivenOnce limited("--max");
   for (const std::string& text : words.max) {
@@ -290,13 +292,14 @@ Limits resolve_limits(const LimitWords& words, const surrogate::Model& model, co
       limits.constraints.push_back(std::move(*constraint));
       continue;
     }
-    if (evaluator) {
+    const bool is_learned = optimize::learned_quantity(model, assignment.name).has_value();
+    if (evaluator && !(is_learned && of_another)) {
       if (auto analytic = analytic_constraint(evaluator, assignment.name, limit)) {
         limits.constraints.push_back(std::move(*analytic));
         continue;
       }
     }
-    if (optimize::learned_quantity(model, assignment.name)) {
+    if (is_learned) {
       limits.constraints.push_back({.name = assignment.name, .limit = limit});
       continue;
     }

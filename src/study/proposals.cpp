@@ -13,6 +13,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/json_line.h"
+#include "hindsight/core/patience.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
@@ -23,6 +24,7 @@
 #include "study/doubts.h"
 #include "study/dram_capacity.h"
 #include "study/exact_front.h"
+#include "study/model_evaluator.h"
 #include "study/proposal_ranks.h"
 
 namespace hindsight::study {
@@ -45,10 +47,10 @@ void require_technology(const surrogate::Model& model, const accel::Technology& 
                   printable(found->second), asked));
 }
 
-/// The technology that the model's rows were evaluated with; the default where they come from another evaluator.
+/// The technology that the model's rows were evaluated with, or those of its base; the default where both are of
+/// others.
 std::string technology_of_rows(const surrogate::Model& model) {
-  const auto found = model.parts().provenance.find("evaluator");
-  const std::string own = found == model.parts().provenance.end() ? "" : technology_of_evaluator(found->second);
+  const std::string own = learnt_technology(model);
   if (own.empty()) return accel::kDefaultTechnology;
   return foreign_name(own, "the technology of the model's rows", "Name it with --technology");
 }
@@ -176,6 +178,8 @@ optimize::ProposeResult search_for(const ProposalRequest& request, const Proposa
     const std::string other = request.any_model ? request.any_model(model, labels_asked(model, so_far.options)) : "";
     return remedy_for_unlearnt(model, so_far.options.contexts, other);
   };
+  now_reading({});  // what was read last is not what takes the time
+  const Steps searching("searching designs");
   return optimize::propose(model, options);
 }
 
@@ -302,20 +306,15 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
 Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator,
                  const DerivedQuantities& derived, const NetworksAtHand& networks) {
   Limits limits = resolve_limits(request.limits, model, evaluator, derived);
-  const auto rows = model.parts().provenance.find("evaluator");
-  if (!evaluator || rows == model.parts().provenance.end()) return limits;
-  if (evaluator::parse_evaluator_name(rows->second).exact != evaluator->name()) return limits;
+  if (!evaluator || rows_evaluator(model) != evaluator->name()) return limits;
   for (const evaluator::StatedLimit& stated : evaluator->stated_limits()) {
-    // The space file may call a quantity of its own so; the limit then goes by the name of its reason.
-    const bool is_taken = derived_constraint(derived, stated.fact, stated.most).has_value();
-    const auto given = std::ranges::find(limits.constraints, stated.fact, &optimize::Constraint::name);
-    if (!is_taken && given != limits.constraints.end()) {
+    auto constraint = stated_constraint(evaluator, stated, derived);
+    if (!constraint) continue;
+    const auto given = std::ranges::find(limits.constraints, constraint->name, &optimize::Constraint::name);
+    if (given != limits.constraints.end()) {
       given->limit = std::min(given->limit, stated.most);
       continue;
     }
-    auto constraint = analytic_constraint(evaluator, stated.fact, stated.most);
-    if (!constraint) continue;
-    if (is_taken) constraint->name = stated.reason;
     constraint->text = [stated](double value) {
       return value > stated.most ? "" : fmt::format("{} <= {}", stated.fact, shortest(stated.most));
     };
@@ -325,6 +324,20 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
   auto held = dram_capacity_constraint(model.parts().space, networks);
   if (held) limits.constraints.push_back(std::move(*held));
   return limits;
+}
+
+/// The rows of the log; and what these, and those that the model learnt from, mean for the limits.
+void add_log(const ProposalRequest& request, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
+             Proposals& proposals) {
+  note_foreign_facts(evaluator, proposals);
+  if (!request.log.empty()) {
+    const std::vector<std::string> labels = labels_asked(proposals.model, proposals.options);
+    proposals.logged = std::make_unique<const dataset::Dataset>(
+        load_logged(request.log, request.evaluator, proposals.model, wanted, labels));
+    proposals.options.logged = proposals.logged.get();
+  }
+  note_other_rows(proposals);
+  hold_limits_of_base(evaluator, proposals);
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -384,11 +397,12 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   Limits limits = limits_of(request, model, evaluator, proposals.derived, networks);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
-  if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator);
+  if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator, proposals.derived);
   options.aggregate = aggregate_of(request, model, options.front);
   optimize::take_risk(asked_risk(request), model, options);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
+  add_log(request, wanted, evaluator, proposals);
   if (request.bounds) add_bounds(wanted, networks, evaluator, proposals);
   std::shared_ptr<const Verifier>& verifier = proposals.verifier;
   if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
@@ -398,11 +412,6 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   }
   std::optional<ExactFrontTask> exact;
   if (request.exact_front) exact.emplace(model, technology, networks_of(wanted), options, proposals.derived);
-  if (!request.log.empty()) {
-    proposals.logged = std::make_unique<const dataset::Dataset>(
-        load_logged(request.log, request.evaluator, model, wanted, labels_asked(model, options)));
-    options.logged = proposals.logged.get();
-  }
   proposals.has_landscape = ranks.has_value();
   if (before_search && before_search(proposals) == SearchStep::leave_out) return proposals;
   proposals.result = search_for(request, proposals);

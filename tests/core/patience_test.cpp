@@ -34,6 +34,18 @@ TEST(PatienceOnTerminal, SaysWhatIsReadAndHowFar) {
   EXPECT_TRUE(text.ends_with("\r\x1b[K")) << "the line stays: " << text;
 }
 
+TEST(PatienceOnTerminal, SaysNoFileThatIsReadNoMoreAndNoCountOfWhatIsNotCounted) {
+  const std::string text = said_on_terminal("xterm", kColumns, [] {
+    const Patience patience("hindsight propose", kSoon);
+    now_reading("folder/space.yaml");
+    now_reading({});
+    const Steps steps("searching designs");
+    wait_for_lines();
+  });
+  EXPECT_THAT(text, HasSubstr("\rhindsight propose: searching designs, 0."));
+  EXPECT_THAT(text, testing::Not(HasSubstr("space.yaml")));
+}
+
 TEST(PatienceOnTerminal, IsSilentWhileSomethingElseStandsThere) {
   const std::string text = said_on_terminal("xterm", kColumns, [] {
     const Patience patience("verb", kSoon);

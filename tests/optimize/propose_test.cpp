@@ -491,6 +491,9 @@ TEST(Propose, RelaxesFeasibilityStepByStepAndSaysSo) {
   EXPECT_EQ(third.proposals.front().design.levels[0], 9) << "only there p_feasible reaches 0.3";
   EXPECT_EQ(propose(model_with(0.38), options).min_p_feasible_used, 0.35) << "no lower than it has to be";
   EXPECT_EQ(propose(model_with(0.8), options).min_p_feasible_used, 0.5);
+  ProposeOptions safe = options;
+  safe.min_p_feasible = 0.95;
+  EXPECT_EQ(propose(model_with(0.92), safe).min_p_feasible_used, 0.9) << "not below what a balanced list asks for";
 }
 
 TEST(Propose, RefusesWhenEveryDesignIsAllButSureToFail) {
@@ -587,6 +590,27 @@ TEST(Propose, WhatIsNamedAsALimitIsLikelyToBeFeasible) {
   const ProposeResult result = propose(model, options);
   ASSERT_FALSE(result.proposals.empty());
   EXPECT_EQ(result.min_p_feasible_used, 0.5);
+}
+
+TEST(Propose, WhatIsNamedAsALimitIsWhatTheThresholdGivesWayTo) {
+  const auto power = [](std::size_t p, std::size_t level) { return p == 0 ? 0.3 * static_cast<double>(level) : 0.0; };
+  const auto chance = [](std::size_t p, std::size_t level) {
+    return p == 0 ? static_cast<double>(level) - 3.9 : 0.0;  // 0.525 at the fifth level, 0.957 at the eighth
+  };
+  const surrogate::Model model = bowl_model(chance, power);
+  ProposeOptions options = options_for({"one"});
+  options.min_p_feasible = 0.9;
+  options.constraints = {{.name = "power_w", .limit = 0.9}};
+  const std::string text = no_feasible_message(model, options);
+  EXPECT_THAT(text, HasSubstr("p_feasible >= 0.9 is lowered for that, to 0.5 at least"));
+  const std::string before = "Allow power_w <= ";
+  ASSERT_THAT(text, HasSubstr(before));
+  options.constraints.front().limit = std::stod(text.substr(text.find(before) + before.size()));
+  // exp(4 x 0.3) = 3.32; of the eighth level 8.17
+  EXPECT_LT(options.constraints.front().limit, 4);
+  const ProposeResult result = propose(model, options);
+  ASSERT_FALSE(result.proposals.empty());
+  EXPECT_EQ(result.min_p_feasible_used, 0.5) << "as the message says";
 }
 
 TEST(Propose, WhatSeveralLimitsNeedIsLikelyToBeFeasible) {

@@ -44,6 +44,42 @@ TEST(ProposalsText, RemarksThatEveryPredictionIsWorseThanTheLogsBest) {
               HasSubstr("Every proposal is predicted to be worse"));
 }
 
+TEST(ProposalsText, NamesTheBolderListWhereNewDesignsAreAllWorse) {
+  Proposals proposals = predicting({2.1, 3}, 0);
+  const auto text = [&proposals] { return proposals_text(proposals, DesignStyle::compact, 0); };
+  EXPECT_THAT(text(), Not(HasSubstr("--risk bold"))) << "the log's best has been looked at";
+  proposals.options.only_new = true;
+  EXPECT_THAT(text(), HasSubstr("as likely as these; --risk bold takes less likely ones"));
+  proposals.options.pessimism = 0;
+  EXPECT_THAT(text(), Not(HasSubstr("--risk bold"))) << "it is one";
+}
+
+TEST(ProposalsText, SaysThatTheLogsBestIsFirstWhateverItsScore) {
+  Proposals proposals = known_proposals();
+  proposals.result.relaxed_by_log = true;
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
+              HasSubstr("first the log's best, the others ranked by cautious: the predicted value"));
+}
+
+TEST(ProposalsText, SaysWhatIsLeftOfParameters) {
+  Proposals proposals = known_proposals();
+  const auto& parameters = proposals.model.parts().space.parameters();
+  const auto headline = [&](const std::vector<std::uint16_t>& levels) {
+    proposals.options.allowed = optimize::AllowedLevels(parameters.size());
+    proposals.options.allowed[0] = levels;
+    return proposals_text(proposals, DesignStyle::compact, 0);
+  };
+  const std::string& name = parameters[0].name;
+  const std::vector<std::string>& labels = parameters[0].labels;
+  const auto last = static_cast<std::uint16_t>(labels.size() - 1);
+  EXPECT_THAT(headline({0, 1}), HasSubstr(", " + name + " <= " + labels[1] + ";"));
+  EXPECT_THAT(headline({last}), HasSubstr(", " + name + " = " + labels[last] + ";"));
+  EXPECT_THAT(headline({static_cast<std::uint16_t>(last - 1), last}),
+              HasSubstr(", " + name + " >= " + labels[last - 1] + ";"));
+  EXPECT_THAT(headline({1, 2}), HasSubstr(", " + name + " " + labels[1] + " to " + labels[2] + ";"));
+  EXPECT_THAT(headline({}), Not(HasSubstr(", " + name + " ")));
+}
+
 TEST(ProposalsText, SaysWhyThereAreFewerThanWereAskedFor) {
   Proposals proposals = known_proposals();
   const auto text_of = [&proposals] { return proposals_text(proposals, DesignStyle::compact, 0); };
@@ -71,6 +107,13 @@ TEST(ProposalsText, WarnsOfAModelThatMustNotBeTrusted) {
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
               HasSubstr("warning: this model must not be trusted here: its networks disagree"));
   EXPECT_EQ(Json::parse(proposals_json(proposals)).at("doubts").size(), 1U);
+}
+
+TEST(ProposalsText, SaysWhoseFactsAndRowsTheseAre) {
+  Proposals proposals = known_proposals();
+  proposals.remarks = {"the log's rows are of 'mysim'"};
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("note: the log's rows are of 'mysim'\n"));
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("remarks").size(), 1U);
 }
 
 TEST(ProposalsText, NamesApplicationsThatNoBoundHoldsFor) {

@@ -8,7 +8,9 @@
 
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
 #include "hindsight/evaluator/built_in.h"
+#include "repository.h"
 #include "study/hand_proposals.h"
 #include "tolerances.h"
 
@@ -91,6 +93,21 @@ TEST(ResolveFront, AdvisesToLearnOnlyWhatSomeLogHas) {
   EXPECT_THAT(refusal({"latency,energy"}, built_in), HasSubstr("train --constraint energy_j?"));
   EXPECT_EQ(learnable_metric("edp", model, tiny()), std::nullopt);
   EXPECT_EQ(learnable_metric("power", built_in, nullptr), "average_power_w");
+}
+
+TEST(ResolveFront, TakesDerivedQuantitiesOfTheSpaceAsFacts) {
+  const surrogate::Model model = model_with("latency", "energy_j");
+  const std::string yaml = read_file(hindsight::test::repository() / "configs/spaces/tiny.yaml");
+  const space::DesignSpace space = space::parse_space(yaml + "\nderived:\n  pes: pes_x * pes_y\n", "tiny.yaml");
+  const std::vector<optimize::FrontMetric> front = resolve_front({"latency,pes"}, model, tiny(), space.rules());
+  ASSERT_EQ(front.size(), 2U);
+  EXPECT_EQ(front[1].name, "pes");
+  ASSERT_TRUE(front[1].value);
+  const auto& parameters = space.parameters();
+  const optimize::LevelMatrix first = optimize::LevelMatrix::Zero(1, std::ssize(parameters));
+  EXPECT_EQ(front[1].value(first)[0],
+            parameters[space.index_of("pes_x")].values[0] * parameters[space.index_of("pes_y")].values[0]);
+  EXPECT_THAT(refusal({"latency,pes"}, model), HasSubstr("does not predict it")) << "without the space's file";
 }
 
 TEST(TruthOfFront, CountsWhatStandsAndHowMuchOfThePromiseIsKept) {

@@ -167,6 +167,21 @@ TEST(NetworksOf, RefuseTheOneThatShipsUnderTheNameOfAnother) {
   EXPECT_TRUE(networks_at_hand(by_file).at(0).has_value());
 }
 
+TEST(NetworksOf, AskForTheFileOfANetworkThatOnlyALogHas) {
+  const hindsight::test::TemporaryFolder folder;
+  const workload::Network own = workload::load_network("m4").with_name("net_of_ours");
+  const surrogate::Model model = old_model_of(own);
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(networks_of(applications(model, {}, {}))); }),
+              HasSubstr("no network that ships is called net_of_ours. Name its file (--workload FILE)"));
+  const std::filesystem::path file = folder / "ours.yaml";
+  write_file_atomically(file, workload::to_yaml(own));
+  const std::vector<Application> by_file = applications(model, {file.string()}, {});
+  EXPECT_EQ(networks_of(by_file).at(0).definition_hash(), own.definition_hash()) << "as the message says";
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(networks_of(applications(flat_model(), {"one"}, {}))); }),
+              HasSubstr("the model knows one from a table alone"))
+      << "no file of a network would be taken";
+}
+
 TEST(NetworksOf, LookAtTheLayersToo) {
   surrogate::Model::Parts parts = old_model_of(workload::load_network("m6")).parts();
   parts.training_contexts.front().layers.features(3, 10) += 0.1F;  // log2 of a layer's MACs

@@ -45,7 +45,7 @@ class TerminalLent {
   TerminalLent& operator=(const TerminalLent&) = delete;
 };
 
-/// The file that the command reads from now on.
+/// The file that the command reads from now on; empty: none any more.
 void now_reading(const std::filesystem::path& file);
 
 /// One loop over what was read. While it lives, Patience says how far it is; several may live, the newest is said.

@@ -24,12 +24,14 @@ namespace hindsight::study {
                                                           const KnownEvaluator& evaluator);
 
 /// The words of --pareto, each a list a,b of two or three metrics in all: facts of the evaluator, the model's objective
-/// (by its text, or another way to write the same product), labels that it has learned; short names as everywhere.
+/// (by its text, or another way to write the same product), labels that it has learned, before facts where the model
+/// learnt from another evaluator; derived quantities of the space. Short names as everywhere.
 /// Error{usage}: a metric that the model does not have (lists those it has), one of which more is better, one that is
 /// named twice, fewer than two or more than three.
 [[nodiscard]] std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words,
                                                                const surrogate::Model& model,
-                                                               const KnownEvaluator& evaluator);
+                                                               const KnownEvaluator& evaluator,
+                                                               const DerivedQuantities& derived = nullptr);
 
 /// One design of a front: what was predicted and what is true.
 struct FrontPoint {

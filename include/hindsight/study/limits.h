@@ -44,7 +44,7 @@ struct Limits {
   std::vector<optimize::Constraint> constraints;
 };
 /// A metric is limited by a fact of the evaluator where it has one of that name, else by what the model predicts under
-/// it: a label, or its objective.
+/// it: a label, or its objective. Of a model that learnt from another evaluator what it predicts comes first.
 /// Error{usage}: nearest name, or the values a parameter has; a derived quantity with the name of something else; a
 /// second --max or --min of the same, by whatever name.
 /// Error{no_feasible} when no value is left. `evaluator`: what knows facts of the model's designs; may be null.

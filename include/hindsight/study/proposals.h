@@ -92,6 +92,8 @@ struct Proposals {
   std::function<Eigen::VectorXd(const optimize::LevelMatrix& levels)> area_mm2 = {};
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
+  /// Whose facts, limits and rows these are, where they are not those of what the model learnt from, each a sentence.
+  std::vector<std::string> remarks = {};
   /// Applications that others have lower bounds beside: no network that is at hand is the model's of their name.
   std::vector<std::string> unbounded = {};
   std::uint64_t simulator_queries = 0;  ///< evaluations asked for while this was made, but those of front_shares
@@ -109,7 +111,9 @@ enum class SearchStep { search, leave_out };
 /// ends propose(); `leave_out` too, with no proposals.
 using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// Where the model learnt from the built-in model at a technology of version 2 the watts of the technology's cooling
-/// class are a limit of peak_power_w, and its exposure field one of area_mm2, unless smaller ones are given.
+/// class are a limit of peak_power_w, and its exposure field one of area_mm2, unless smaller ones are given. Of a model
+/// that was adapted from such a one to another evaluator they are, too, unless any are given or most feasible rows of
+/// the log are beyond them; both is said (Proposals::remarks).
 /// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), resolve_front(),
 /// optimize::propose(). Error{usage} when the space cannot be simulated, Error{incompatible} when the model learnt from
 /// another technology.
@@ -123,7 +127,7 @@ using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// (optimize::Hedge) "best of network 2", "p_feasible 0.99", "optimistic".
 [[nodiscard]] std::string why(const Proposals& proposals, std::size_t index);
 
-/// The derived quantities that no limit names, which have values of their own among the constraints.
+/// The derived quantities that no limit and no front names, which have values of their own among these.
 [[nodiscard]] std::vector<std::string> derived_names(const Proposals& proposals);
 /// Their values for proposal `index`.
 [[nodiscard]] std::vector<double> derived_values(const Proposals& proposals, std::size_t index);
