@@ -11,6 +11,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/novelty.h"
+#include "hindsight/surrogate/transfer.h"
 #include "hindsight/workload/synthetic.h"
 
 namespace hindsight::surrogate {
@@ -77,6 +78,17 @@ std::string calibration_section(const ErrorCalibration& calibration) {
              "rank correlation of distance and error: {:.2f} (Spearman). From: {}.\n\n",
              rank_agreement(calibration), cell(calibration.source)) +
          table.markdown();
+}
+
+/// What is known instead of an adapted model whose errors by distance nobody measured; empty of others.
+std::string held_out_section(const Model::Parts& parts) {
+  const auto error = parts.provenance.find(kErrorOnRowsHeldOut);
+  if (error == parts.provenance.end() || !parts.error_calibration.applications.empty()) return {};
+  return fmt::format(
+      "\n## Error\n\nOn rows of the adaptation that were held out: {} (root mean square). On applications that these "
+      "rows are not of, the error is not known for this simulator: that of the model it was adapted from says nothing "
+      "of it.\n",
+      cell(error->second));
 }
 
 /// Applications of a model that sees them by their layers alone: many share one scale.
@@ -177,6 +189,7 @@ std::string model_card(const Model& model) {
       "split.\n\n" +
       metrics_table(parts.metrics);
   card += calibration_section(parts.error_calibration);
+  card += held_out_section(parts);
   const bool by_layers = network.kind == NetworkKind::layers;
   card += fmt::format(
       "\n## Intended use\n\n"
