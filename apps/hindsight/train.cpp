@@ -446,6 +446,13 @@ void require_space_of_log(const surrogate::Model& base, const LearningRows& rows
   surrogate::require_space(base, dataset::stored_space(log::Log::open(rows.log(), log::OpenMode::read_only), wanted));
 }
 
+/// The metrics of the log, which has the objective in the unit of the model.
+std::vector<std::string> metrics_for(const surrogate::Model& base, const std::string& file, log::OpenMode mode) {
+  const log::Log log = log::Log::open(file, mode);
+  require_unit(base, log);
+  return log::metric_names(log);
+}
+
 /// --from: the objective and the labels are the model's.
 int run_from(TrainOptions given, const Session& session) {
   require_no_training_options(given);
@@ -462,8 +469,8 @@ int run_from(TrainOptions given, const Session& session) {
   if (given.rows.objective.empty()) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
-  const std::vector<std::string> known = log::metric_names(
-      log::Log::open(options.rows.log(), session.dry_run ? log::OpenMode::read_only : log::OpenMode::read_write));
+  const std::vector<std::string> known =
+      metrics_for(base, options.rows.log(), session.dry_run ? log::OpenMode::read_only : log::OpenMode::read_write);
   for (const std::string& label : base.parts().constraint_names) {
     if (std::ranges::find(known, label) != known.end()) options.rows.constraints.push_back(label);
   }
