@@ -11,6 +11,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/novelty.h"
+#include "hindsight/surrogate/recipe.h"
 #include "hindsight/surrogate/transfer.h"
 #include "hindsight/workload/synthetic.h"
 
@@ -148,6 +149,17 @@ std::string provenance_table(const std::map<std::string, std::string>& provenanc
   return table.markdown();
 }
 
+/// What predictions far from the log are worth. Heads by tables and supervised networks are not pushed up there.
+std::string far_from_the_log(const Model::Parts& parts) {
+  const auto method = parts.provenance.find("method");
+  const bool is_pushed = parts.members.front().architecture().kind == NetworkKind::experts &&
+                         (method == parts.provenance.end() || method->second != to_string(Method::supervised));
+  return is_pushed
+             ? "Predictions are pessimistic by training for designs far from the log: they rank, they do not measure"
+             : "Nothing makes predictions pessimistic for designs far from the log, which may be predicted too good: "
+               "where the networks disagree, they are not to be believed";
+}
+
 /// "3 experts, 1 transformer layer", or what a network by tables learns from.
 std::string structure(const Architecture& network) {
   if (network.kind != NetworkKind::experts) {
@@ -196,11 +208,12 @@ std::string model_card(const Model& model) {
       "Ranking designs of this space for the applications above, or for unseen ones described by the same features, "
       "before a simulator or a chip confirms the choice.\n"
       "\n## Limits\n\n"
-      "- Predictions are pessimistic by training for designs far from the log: they rank, they do not measure.\n"
+      "- {}.\n"
       "- For an application that was not trained on, the ranking holds better than the values{}.\n"
       "- Anything the log does not show, the model does not know: another technology, mapper or simulator version "
       "needs its own log.\n"
       "- The probability of feasibility is calibrated on validation rows, not on designs an optimizer picks.\n",
+      far_from_the_log(parts),
       by_layers ? ", the more so the farther its layers are from those learnt" : ", which are extrapolated");
   card += "\n## Recipe\n\n" + block(parts.recipe_text);
   const auto command = parts.provenance.find("command_line");
