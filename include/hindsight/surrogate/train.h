@@ -100,6 +100,8 @@ struct TrainResult {
   [[nodiscard]] std::int64_t steps_done() const;
   [[nodiscard]] std::int64_t complete_members() const;
 };
+/// Error{interrupted} of a training by tables (by_tables()), which keeps nothing.
+[[noreturn]] void refuse_to_go_on(Method method);
 /// Deterministic for a given (data, plan, thread count). `plan`: of these data. Errors: Error{failure} when the loss
 /// diverges before anything useful was learnt, Error{interrupted} when nothing was learnt before Ctrl-C.
 [[nodiscard]] TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const TrainOptions& options);
