@@ -279,6 +279,15 @@ TEST(Backtest, AFlagIsNoGuardWhereTheObjectiveLikesWhatCannotBeBuilt) {
   EXPECT_THAT(result.remarks, ::testing::Contains(HasSubstr("something against it")));
 }
 
+TEST(BacktestRemarks, SayWhatRegretsAreWorthWhereNothingHiddenWouldBeProposed) {
+  std::vector<Backtest> tests(2);
+  tests[0].scores = {{.hiding = Hiding::best_half, .recall = 0}, {.hiding = Hiding::neighbourhood, .recall = 0}};
+  tests[1].scores = tests[0].scores;
+  EXPECT_THAT(backtest_remarks(cliff(), tests), Contains(HasSubstr("(recall 0)")));
+  tests[1].scores.back().recall = 0.1;
+  EXPECT_THAT(backtest_remarks(cliff(), tests), ::testing::Not(Contains(HasSubstr("(recall 0)"))));
+}
+
 TEST(Backtest, SaysWhatALogCannotTell) {
   if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = cliff();
