@@ -444,9 +444,9 @@ std::vector<Backtest> run_candidates(const std::vector<Part>& parts, const std::
   surrogate::SharedTrials shared(options.sharing);
   std::vector<HiddenTrial> trials;
   std::vector<surrogate::SharedTrial> jobs;
-  for (std::size_t candidate = 0; candidate < options.candidates.size(); ++candidate) {
-    const surrogate::Recipe& recipe = options.candidates[candidate];
-    for (const Part& part : parts) {
+  for (const Part& part : parts) {  // all candidates once, before any for the second time: what they take is known then
+    for (std::size_t candidate = 0; candidate < options.candidates.size(); ++candidate) {
+      const surrogate::Recipe& recipe = options.candidates[candidate];
       trials.push_back({.candidate = candidate, .part = &part});
       jobs.push_back({.identity = shared.is_shared() ? identity_of(recipe, part, data_sha256, options) : std::string(),
                       .size = static_cast<double>(shortened(recipe, options).steps)});

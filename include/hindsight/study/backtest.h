@@ -75,8 +75,9 @@ struct BacktestOptions {
   double pessimism = 1;
   std::uint64_t seed = 1;
   unsigned threads = 0;
-  std::function<void(const surrogate::Recipe&, Hiding)> progress = {};  ///< before each training
-  surrogate::TrialSharing sharing = {};                                 ///< a trial: a candidate under a way of hiding
+  std::function<void(const surrogate::Recipe&, Hiding)> progress =
+      {};                                ///< before each training; all of one hiding first
+  surrogate::TrialSharing sharing = {};  ///< a trial: a candidate under a way of hiding
 };
 struct BacktestResult {
   std::vector<Backtest> candidates;  ///< in the order given
