@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <numeric>
 #include <optional>
 
 #include "hindsight/core/error.h"
@@ -25,11 +28,29 @@ namespace {
 
 }  // namespace
 
+std::optional<double> TrainingTimes::remaining() const {
+  if (taken_.size() < recipes_) return std::nullopt;
+  double seconds = 0;
+  for (const auto& [recipe, taken] : taken_) {
+    const double mean = std::accumulate(taken.begin(), taken.end(), 0.0) / static_cast<double>(taken.size());
+    seconds += mean * static_cast<double>(each_ - std::min(each_, taken.size()));
+  }
+  return seconds;
+}
+
 study::BacktestResult run_backtests(const dataset::Dataset& data, study::BacktestOptions options, bool quiet) {
   std::optional<Progress> line;  // from the first training on: what is refused before is one line
   std::uint64_t begun = 0;
+  TrainingTimes times(options.candidates.size(), options.hidings.size());
+  std::string current;
+  std::chrono::steady_clock::time_point since;
   options.progress = [&](const surrogate::Recipe& recipe, study::Hiding hiding) {
+    const auto now = std::chrono::steady_clock::now();
     if (!line) line.emplace("backtest", options.candidates.size() * options.hidings.size(), "trainings", quiet);
+    if (begun > 0) times.add(current, std::chrono::duration<double>(now - since).count());
+    current = recipe.name;
+    since = now;
+    line->set_remaining(times.remaining());
     line->update(begun++, {recipe.name, study::to_string(hiding) + " hidden"});
   };
   try {

@@ -83,6 +83,7 @@ struct InferOptions {
   CsvRoleOptions roles;
   std::string name;
   std::string out;
+  bool json = false;
 };
 
 int infer(const InferOptions& options, const Session& session) {
@@ -90,12 +91,13 @@ int infer(const InferOptions& options, const Session& session) {
   const dataset::CsvTable table = dataset::read_table(options.csv);
   const space::DesignSpace space = infer_csv_space(table, options.roles.resolve(table), options.name);
   const std::string yaml = dataset::to_yaml(space);
-  if (options.out.empty() || options.out == "-") {
-    print(yaml);
-    return 0;
+  const bool is_file = !is_standard_output(options.out);
+  if (is_file) write_or_rehearse(session, options.out, yaml);
+  if (options.json) {
+    print(report::space_json(space));
+  } else {
+    print(is_file ? report::space_text(space, output_columns()) : yaml);
   }
-  write_or_rehearse(session, options.out, yaml);
-  print(report::space_text(space, output_columns()));
   return 0;
 }
 
@@ -147,6 +149,7 @@ void add_space(CLI::App& app, Session& session) {
   add_csv_roles(*infer_verb, infer_options->roles);  // without an objective all columns are looked at
   infer_verb->add_option("--name", infer_options->name, "Name of the space [the file's]");
   infer_verb->add_option("--out", infer_options->out, "YAML file to write [standard output]");
+  infer_verb->add_flag("--json", infer_options->json, "The space as JSON, as space show");
   add_dry_run(*infer_verb, session);
   infer_verb->footer(
       "All columns without a role are design parameters; those that look like results\n"

@@ -208,8 +208,15 @@ std::string shard_text(const TrainOptions& options) {
   return fmt::format("shard {}/{}", options.shard.shard().index, options.shard.shard().count);
 }
 
+/// What there is of a training that is not done.
+enum class Unfinished { checkpoint, nothing };
+/// Without a recipe backtests choose it, and one that keeps a checkpoint may win.
+Unfinished unfinished_of(const std::optional<surrogate::Recipe>& recipe) {
+  return recipe && surrogate::by_tables(recipe->method) ? Unfinished::nothing : Unfinished::checkpoint;
+}
+
 /// What a training reads and writes, no two of which are one file.
-FileRoles separate_files(const TrainOptions& options) {
+FileRoles separate_files(const TrainOptions& options, Unfinished unfinished) {
   FileRoles roles;
   for (const std::string& log : options.rows.logs) roles.reads_log("--log", log);
   roles.reads("--recipe", options.recipe).reads("--from", options.from).reads("--space", options.rows.space);
@@ -218,7 +225,8 @@ FileRoles separate_files(const TrainOptions& options) {
   } else {
     roles.writes_model("--out", options.out);
   }
-  roles.writes("--out (checkpoint)", checkpoint_of(options)).require_usable();
+  if (unfinished == Unfinished::checkpoint) roles.writes("--out (checkpoint)", checkpoint_of(options));
+  roles.require_usable();
   return roles;
 }
 
@@ -259,7 +267,8 @@ int rehearse(const TrainOptions& options, const Provenance& provenance, const st
                                              : recipe              ? by_recipe(*recipe)
                                                                    : "by the recipe that backtests choose")},
                        {"--out (model card)", "what the model is"},
-                       {"--out (checkpoint)", "what is done so far, until the model is there"}},
+                       {"--out (checkpoint)", recipe ? "what is done so far, until the model is there"
+                                                     : "what is done so far, where the recipe keeps it"}},
                       work, dry_run_style(options.json));
 }
 
@@ -288,6 +297,13 @@ void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPla
       fmt::format("only {} held out: the figures of quality below say little (a log of 50 or more feasible rows "
                   "gives 10)",
                   counted(held_out, "feasible row")));
+}
+
+/// A training that keeps none leaves this file as it is: it may be of another one, or no checkpoint.
+void remove_checkpoint(const TrainOptions& options, const surrogate::Recipe& recipe) {
+  if (surrogate::by_tables(recipe.method)) return;
+  std::error_code ignored;
+  std::filesystem::remove(checkpoint_of(options), ignored);
 }
 
 /// After Ctrl-C: what there was stays, the checkpoint has where every member stands, and the way on is said.
@@ -365,9 +381,9 @@ int train_shard(const TrainOptions& options, const std::string& named, const Pro
   const surrogate::PartResult result = surrogate::train_part(data, plan, train_options, facts, options.out);
   progress.finish();
   if (options.json) print(report::part_json(result, shard, plan.recipe, options.out));
+  if (result.interrupted && surrogate::by_tables(plan.recipe.method)) surrogate::refuse_to_go_on(plan.recipe.method);
   if (result.interrupted) return end_interrupted(options, provenance, plan.recipe.name, result.units);
-  std::error_code ignored;
-  std::filesystem::remove(checkpoint_of(options), ignored);
+  remove_checkpoint(options, plan.recipe);
   if (options.json || options.quiet) return 0;
   print(report::part_text(result, shard, plan.recipe, options.out));
   suggest_joining(options, named);
@@ -398,8 +414,7 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
     return end_interrupted(options, provenance, summary.plan->recipe.name, result.members);
   }
   surrogate::save_model(result.model, options.out);
-  std::error_code ignored;
-  std::filesystem::remove(checkpoint_of(options), ignored);
+  remove_checkpoint(options, plan.recipe);
   summary.file = options.out;
   summary.file_sha256 = sha256_hex(read_file(options.out, kLargestModelBytes));
   summary.model_id = note_model(record, summary);
@@ -446,6 +461,13 @@ void require_space_of_log(const surrogate::Model& base, const LearningRows& rows
   surrogate::require_space(base, dataset::stored_space(log::Log::open(rows.log(), log::OpenMode::read_only), wanted));
 }
 
+/// The metrics of the log, which has the objective in the unit of the model.
+std::vector<std::string> metrics_for(const surrogate::Model& base, const std::string& file, log::OpenMode mode) {
+  const log::Log log = log::Log::open(file, mode);
+  require_unit(base, log);
+  return log::metric_names(log);
+}
+
 /// --from: the objective and the labels are the model's.
 int run_from(TrainOptions given, const Session& session) {
   require_no_training_options(given);
@@ -455,15 +477,15 @@ int run_from(TrainOptions given, const Session& session) {
   }
   require_model_name(given.out);
   given.from = model_file(given.from);
-  const FileRoles roles = separate_files(given);
+  const FileRoles roles = separate_files(given, Unfinished::nothing);
   const surrogate::Model base = surrogate::load_model(given.from);
   require_space_of_log(base, given.rows);
   const bool asked = !given.rows.objective.empty() || given.rows.maximise;
   if (given.rows.objective.empty()) given.rows.objective = base.parts().objective_text;
   TrainOptions options = given;
   options.rows = with_log_names(given.rows, given.quiet);
-  const std::vector<std::string> known = log::metric_names(
-      log::Log::open(options.rows.log(), session.dry_run ? log::OpenMode::read_only : log::OpenMode::read_write));
+  const std::vector<std::string> known =
+      metrics_for(base, options.rows.log(), session.dry_run ? log::OpenMode::read_only : log::OpenMode::read_write);
   for (const std::string& label : base.parts().constraint_names) {
     if (std::ranges::find(known, label) != known.end()) options.rows.constraints.push_back(label);
   }
@@ -500,7 +522,7 @@ int run(const TrainOptions& given, const Session& session) {
   const Provenance provenance =
       resolve_shard(options.shard, session, given.quiet, {{.option = "--out", .file = &options.out}});
   require_model_name(options.out);
-  const FileRoles roles = separate_files(options);
+  const FileRoles roles = separate_files(options, unfinished_of(recipe));
   options.rows = with_log_names(given.rows, given.quiet);
   if (session.dry_run) return rehearse(options, provenance, recipe, roles);
   // The training is noted in the log, by a shard in the end only: one that cannot be written is refused before its rows
@@ -560,7 +582,8 @@ void add_train(CLI::App& app, Session& session) {
   verb->add_flag("--json", options->json, "Summary as JSON");
   add_dry_run(*verb, session);
   verb->footer(
-      "Ctrl-C writes no model: what was done waits in OUT.checkpoint, for --resume.\n"
+      "Ctrl-C writes no model: what was done waits in OUT.checkpoint, for --resume;\n"
+      "of the methods margins and layers nothing is kept.\n"
       "Example: hindsight train --log study.sqlite --workloads prime9 \\\n"
       "           --out study.safetensors");
   verb->callback([options, shard, &session] {

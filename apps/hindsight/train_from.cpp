@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -14,7 +15,9 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/load.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/evaluator.h"
+#include "hindsight/log/query.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/transfer.h"
 #include "hindsight/study/training_record.h"
@@ -85,6 +88,28 @@ void require_objective(const surrogate::Model& base, const dataset::Objective& o
       ErrorKind::usage,
       fmt::format("--from: the model predicts {}, not {}. Leave --objective and --maximise out, or adapt a model of {}",
                   printable(base.parts().objective_text), printable(objective.text), printable(objective.text)));
+}
+
+void require_unit(const surrogate::Model& base, const log::Log& log) {
+  const std::vector<std::string> known = log::metric_names(log);
+  const auto has_rows = [&](const std::string& metric) {
+    const std::vector<log::WorkloadRecord> workloads = log::workloads(log);
+    return std::ranges::any_of(workloads, [&](const log::WorkloadRecord& one) {
+      return !log::best_designs(log, one.name, metric, 1).empty();
+    });
+  };
+  const dataset::Objective own = dataset::parse_objective(base.parts().objective_text, dataset::Direction::minimise);
+  for (const dataset::Objective::Factor& factor : own.factors) {
+    const bool is_logged = std::ranges::find(known, factor.short_name) != known.end();
+    const auto other = std::ranges::find_if(
+        known, [&](const std::string& name) { return dataset::differ_in_unit(name, factor.metric); });
+    if (is_logged || other == known.end() || !has_rows(*other)) continue;
+    if (std::ranges::find(known, factor.metric) != known.end() && has_rows(factor.metric)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("--from: the model predicts {}, and {} has {} in its place. Import the table into a new "
+                            "log with a column {}, in that unit",
+                            factor.metric, printable(log.path().string(), 100), printable(*other, 100), factor.metric));
+  }
 }
 
 int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const Provenance& provenance) {

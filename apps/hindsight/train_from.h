@@ -7,6 +7,7 @@
 
 #include "hindsight/core/provenance.h"
 #include "hindsight/dataset/selection.h"
+#include "hindsight/log/log.h"
 #include "hindsight/surrogate/model.h"
 
 namespace hindsight::app {
@@ -23,6 +24,9 @@ struct AdaptRequest {
 };
 /// Adapts, writes the model and shows what became of it. Error{failure} when learning from the rows alone is better.
 int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const Provenance& provenance);
+
+/// Error{usage} when the log has what the model predicts in another unit only: latency_ms, and no row has latency_s.
+void require_unit(const surrogate::Model& base, const log::Log& log);
 
 /// Error{usage} when `objective`, in the words of a log, is not what the model predicts.
 void require_objective(const surrogate::Model& base, const dataset::Objective& objective);

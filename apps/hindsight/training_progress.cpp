@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "hindsight/core/error.h"
@@ -17,16 +18,18 @@ TrainingProgress::TrainingProgress(bool quiet, study::TrainingRecord* record, st
 
 void TrainingProgress::operator()(const surrogate::TrainProgress& state) {
   done_.resize(static_cast<std::size_t>(state.members), 0);
+  std::uint64_t own = 0;
+  for (std::uint64_t member = 0; member < done_.size(); ++member) own += shard_.has(member) ? 1 : 0;
+  // Heads take the steps of all members one after the other: a step is done once every head has taken it.
+  const std::uint64_t heads = state.by_heads ? std::max<std::uint64_t>(own, 1) : 1;
   if (!line_) {
-    std::uint64_t own = 0;
-    for (std::uint64_t member = 0; member < done_.size(); ++member) own += shard_.has(member) ? 1 : 0;
-    line_ = std::make_unique<Progress>("train", own * static_cast<std::uint64_t>(state.steps), "steps", quiet_);
+    line_ = std::make_unique<Progress>("train", own * static_cast<std::uint64_t>(state.steps) / heads, "steps", quiet_);
   }
   done_[static_cast<std::size_t>(state.member)] = static_cast<std::uint64_t>(state.step);
   std::uint64_t sum = 0;
   for (const std::uint64_t steps : done_) sum += steps;
   notes_ = report::training_notes(state);
-  line_->update(sum, notes_);
+  line_->update(sum / heads, notes_);
   note(state);
 }
 

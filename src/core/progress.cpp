@@ -134,6 +134,12 @@ void Progress::update(std::uint64_t done, const std::vector<std::string>& notes)
   draw(notes, false);
 }
 
+void Progress::set_remaining(std::optional<double> seconds) {
+  const std::lock_guard lock(mutex_);
+  eta_by_rate_ = false;
+  remaining_s_ = seconds;
+}
+
 void Progress::finish(const std::vector<std::string>& notes) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(finished_, true) || quiet_) {
@@ -184,6 +190,8 @@ std::string Progress::line(std::uint64_t done, double elapsed_s, int columns,
   }
   if (complete || finished_) {
     parts[time] = fmt::format("{} {}", complete ? "in" : "after", duration_text(elapsed_s));
+  } else if (!eta_by_rate_) {
+    if (remaining_s_) parts[time] = "ETA " + duration_text(*remaining_s_);
   } else if (total_ > 0 && rate_known) {
     parts[time] = "ETA " + duration_text(static_cast<double>(total_ - done) / rate_per_s);
   }

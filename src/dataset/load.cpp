@@ -17,6 +17,7 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/network_context.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/query.h"
 
@@ -224,17 +225,30 @@ class Loader {
                     join(names, ", ")));
   }
 
+  [[noreturn]] void refuse_without(const log::EvaluationRecord& record, const std::string& metric, bool plain) const {
+    const auto other =
+        std::ranges::find_if(record.other_metrics, [&](const auto& one) { return differ_in_unit(one.first, metric); });
+    if (other != record.other_metrics.end()) {
+      const std::string name = printable(other->first, 100);
+      refuse(
+          fmt::format("evaluation {} is feasible but has no {} (every feasible row needs every metric of the "
+                      "objective). It has {}: {}",
+                      record.evaluation_id, metric, name,
+                      plain ? fmt::format("--objective {}?", name)
+                            : fmt::format("name that in --objective, in place of {}", metric)));
+    }
+    refuse(
+        fmt::format("evaluation {} ({}) is feasible but has no {} (every feasible row needs every metric of the "
+                    "objective). Choose other runs, or another objective",
+                    record.evaluation_id, record.design_text_id, metric));
+  }
+
   [[nodiscard]] double objective_of(const log::EvaluationRecord& record) const {
     const bool plain = factors_.size() == 1 && factors_.front().second == 1.0;
     double product = 1;
     for (const auto& [quantity, exponent] : factors_) {
       const double value = metric_of(record, quantity);
-      if (std::isnan(value)) {
-        refuse(
-            fmt::format("evaluation {} ({}) is feasible but has no {} (every feasible row needs every metric of the "
-                        "objective). Choose other runs, or another objective",
-                        record.evaluation_id, record.design_text_id, quantity.name));
-      }
+      if (std::isnan(value)) refuse_without(record, quantity.name, plain);
       if (value <= 0.0 && !plain) {
         refuse_row(
             record,

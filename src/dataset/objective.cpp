@@ -26,6 +26,20 @@ constexpr std::array<ShortName, 4> kShortNames = {{
     {.name = "power", .metrics = {"average_power_w", ""}},
 }};
 
+/// Endings of names that are multiples of each other.
+constexpr std::array<std::array<std::string_view, 5>, 3> kUnitsOfOneKind = {
+    {{"_s", "_ms", "_us", "_ns", "_ps"}, {"_j", "_mj", "_uj", "_nj", "_pj"}, {"_w", "_mw", "_uw", "_kw", "_nw"}}};
+
+/// A name without its unit, and the kind of that; the whole name where it ends in none.
+std::pair<std::string_view, std::size_t> without_unit(std::string_view name) {
+  for (std::size_t kind = 0; kind < kUnitsOfOneKind.size(); ++kind) {
+    for (const std::string_view unit : kUnitsOfOneKind[kind]) {
+      if (name.size() > unit.size() && name.ends_with(unit)) return {name.substr(0, name.size() - unit.size()), kind};
+    }
+  }
+  return {name, kUnitsOfOneKind.size()};
+}
+
 bool is_metric_name(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto inner = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == ':'; };
@@ -134,6 +148,11 @@ std::string to_string(const Objective& objective) {
     text += factor.exponent == 1.0 ? "" : "^" + shortest(factor.exponent);
   }
   return text;
+}
+
+bool differ_in_unit(const std::string& a, const std::string& b) {
+  const auto [name, kind] = without_unit(a);
+  return a != b && kind < kUnitsOfOneKind.size() && without_unit(b) == std::pair(name, kind);
 }
 
 Condition parse_condition(const std::string& text) {

@@ -81,6 +81,18 @@ std::string trained_rows_text(const TrainingSummary& summary) {
   return fmt::format("{} ({} feasible)", counted(training.size(), "row"), with_commas(training.feasible_count()));
 }
 
+/// "2 members, 900 steps" of them together; where they share every step, "2 members, 450 steps each".
+std::string members_text(const TrainingSummary& summary) {
+  const surrogate::TrainResult& result = *summary.result;
+  const std::string members = counted(result.model.parts().members.size(), "member");
+  const auto steps = static_cast<std::uint64_t>(result.steps_done());
+  if (!surrogate::by_tables(summary.plan->recipe.method)) {
+    return fmt::format("{}, {}", members, counted(steps, "step"));
+  }
+  const auto complete = std::max<std::uint64_t>(static_cast<std::uint64_t>(result.complete_members()), 1);
+  return fmt::format("{}, {} each", members, counted(steps / complete, "step"));
+}
+
 std::string quality_text(const surrogate::ModelMetrics& metrics) {
   const auto shown = [](double value) {
     return std::isfinite(value) ? fmt::format("{:.3f}", value) : std::string("-");
@@ -172,10 +184,8 @@ std::string training_text(const TrainingSummary& summary, int columns) {
   const dataset::Dataset& data = *summary.data;
   std::string out =
       wrapped("",
-              fmt::format("trained {} on {} in {}: {}, {}", surrogate::to_string(summary.plan->recipe.method),
-                          trained_rows_text(summary), duration_text(result.seconds),
-                          counted(result.model.parts().members.size(), "member"),
-                          counted(static_cast<std::uint64_t>(result.steps_done()), "step")),
+              fmt::format("trained {} on {} in {}: {}", surrogate::to_string(summary.plan->recipe.method),
+                          trained_rows_text(summary), duration_text(result.seconds), members_text(summary)),
               columns, 2);
   Table table;
   table.add_column("workload", Align::left);
@@ -325,6 +335,7 @@ std::string model_json(const surrogate::Model& model, const std::filesystem::pat
 }
 
 std::vector<std::string> training_notes(const surrogate::TrainProgress& progress) {
+  if (progress.by_heads) return {fmt::format("loss {:.2f}", progress.loss)};
   const std::string tau = std::isfinite(progress.kendall_tau)
                               ? fmt::format("tau {:.2f} (best {:.2f})", progress.kendall_tau, progress.best_kendall_tau)
                               : "tau -";

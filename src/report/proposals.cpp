@@ -13,6 +13,7 @@
 #include "hindsight/dataset/objective.h"
 #include "hindsight/report/design_table.h"
 #include "hindsight/space/short_id.h"
+#include "hindsight/surrogate/transfer.h"
 #include "report/fields.h"
 #include "report/json.h"
 #include "report/proposals_parts.h"
@@ -275,17 +276,27 @@ std::string comparison(const Proposals& proposals, double best_in_log, int colum
   return wrapped("", out, columns, 2);
 }
 
+/// What is known of errors without a calibration by distance.
+std::string uncalibrated_text(const surrogate::Model& model) {
+  const auto& facts = model.parts().provenance;
+  const auto held_out = facts.find(surrogate::kErrorOnRowsHeldOut);
+  if (held_out == facts.end()) {
+    return "what error that means is not known: the model's distances were never compared with errors "
+           "(`hindsight model calibrate` does)";
+  }
+  return fmt::format(
+      "what error that means is not known for this simulator: the model was adapted to rows of others, and its error "
+      "on such rows held out was {}",
+      printable(held_out->second));
+}
+
 /// How far an application is from those learnt, and what error others came with that were as far.
-std::string novelty_text(const surrogate::Novelty& one) {
+std::string novelty_text(const surrogate::Novelty& one, const surrogate::Model& model) {
   std::string text = fmt::format(
       "{} was not learnt, but predicted layer by layer; its layers are {:.2f} deviations from the nearest "
       "learnt, nearer than {} of the learnt applications are to each other; distance {:.2f}",
       printable(one.application), one.nearest_layer, percent(one.nearer_than), one.distance);
-  if (!one.expected) {
-    return text +
-           "; what error that means is not known: the model's distances were never compared with errors "
-           "(`hindsight model calibrate` does)";
-  }
+  if (!one.expected) return text + "; " + uncalibrated_text(model);
   const surrogate::ExpectedError& expected = *one.expected;
   const std::string median = percent(expected.median_error);
   const std::string of = fmt::format("{}, {} to {}", counted(expected.networks, "network"),
@@ -373,7 +384,7 @@ std::string notes(const Proposals& proposals, int columns) {
   if (!proposals.model.parts().feasibility_learned) {
     note("the model never saw an infeasible design: p feasible is 1 for every design and says nothing");
   }
-  for (const surrogate::Novelty& one : proposals.novelties) note(novelty_text(one));
+  for (const surrogate::Novelty& one : proposals.novelties) note(novelty_text(one, proposals.model));
   const auto lifted = std::count_if(list.begin(), list.end(), [](const auto& one) { return one.lifted; });
   if (lifted > 0) {
     note(fmt::format("{} of the {} predictions were below what arithmetic and DRAM traffic allow, and lifted to it",

@@ -444,9 +444,9 @@ std::vector<Backtest> run_candidates(const std::vector<Part>& parts, const std::
   surrogate::SharedTrials shared(options.sharing);
   std::vector<HiddenTrial> trials;
   std::vector<surrogate::SharedTrial> jobs;
-  for (std::size_t candidate = 0; candidate < options.candidates.size(); ++candidate) {
-    const surrogate::Recipe& recipe = options.candidates[candidate];
-    for (const Part& part : parts) {
+  for (const Part& part : parts) {  // all candidates once, before any for the second time: what they take is known then
+    for (std::size_t candidate = 0; candidate < options.candidates.size(); ++candidate) {
+      const surrogate::Recipe& recipe = options.candidates[candidate];
       trials.push_back({.candidate = candidate, .part = &part});
       jobs.push_back({.identity = shared.is_shared() ? identity_of(recipe, part, data_sha256, options) : std::string(),
                       .size = static_cast<double>(shortened(recipe, options).steps)});
@@ -539,7 +539,23 @@ std::size_t best_of(const std::vector<Backtest>& tests) {
   return static_cast<std::size_t>(taken - tests.begin());
 }
 
-std::vector<std::string> remarks_on(const dataset::Dataset& data, const std::vector<Backtest>& tests) {
+}  // namespace
+
+std::vector<surrogate::Recipe> candidate_recipes(const dataset::Dataset& data) {
+  return candidate_recipes(std::all_of(data.contexts.begin(), data.contexts.end(),
+                                       [](const dataset::Context& context) { return !context.layers.empty(); }));
+}
+
+std::vector<surrogate::Recipe> candidate_recipes(bool has_layers) {
+  std::vector<surrogate::Recipe> recipes;
+  for (const char* name : kCandidates) {
+    surrogate::Recipe recipe = surrogate::load_recipe(name);
+    if (recipe.method != surrogate::Method::layers || has_layers) recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
+std::vector<std::string> backtest_remarks(const dataset::Dataset& data, const std::vector<Backtest>& tests) {
   std::vector<std::string> remarks;
   const std::size_t feasible = data.feasible_count();
   if (feasible < kFewFeasible) {
@@ -557,26 +573,19 @@ std::vector<std::string> remarks_on(const dataset::Dataset& data, const std::vec
   if (feasible == data.size()) {
     remarks.emplace_back("No row is infeasible: the log cannot tell which recipe proposes what cannot be built.");
   }
+  const bool none_recalled =
+      std::ranges::all_of(tests, [](const Backtest& test) { return largest(test, &BacktestScore::recall) == 0; });
+  if (none_recalled) {
+    remarks.emplace_back(
+        "No recipe would propose any of the good hidden designs (recall 0): what is left shows too little of what can "
+        "be "
+        "built. Their regrets are those of choices that all recipes doubt, and say little of proposals from all rows: "
+        "`propose` has the log's best to begin with, and a few of its proposals simulated say more.");
+  }
   if (std::all_of(tests.begin(), tests.end(), [](const Backtest& test) { return !test.veto.empty(); })) {
     remarks.emplace_back("Every recipe has something against it; one of those that fared best is taken all the same.");
   }
   return remarks;
-}
-
-}  // namespace
-
-std::vector<surrogate::Recipe> candidate_recipes(const dataset::Dataset& data) {
-  return candidate_recipes(std::all_of(data.contexts.begin(), data.contexts.end(),
-                                       [](const dataset::Context& context) { return !context.layers.empty(); }));
-}
-
-std::vector<surrogate::Recipe> candidate_recipes(bool has_layers) {
-  std::vector<surrogate::Recipe> recipes;
-  for (const char* name : kCandidates) {
-    surrogate::Recipe recipe = surrogate::load_recipe(name);
-    if (recipe.method != surrogate::Method::layers || has_layers) recipes.push_back(std::move(recipe));
-  }
-  return recipes;
 }
 
 BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& options) {
@@ -601,7 +610,7 @@ BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& opt
   if (none) throw Error(ErrorKind::usage, result.candidates.front().failure);
   set_vetoes(result.candidates);
   result.chosen = best_of(result.candidates);
-  result.remarks = remarks_on(part, result.candidates);
+  result.remarks = backtest_remarks(part, result.candidates);
   result.seconds = seconds_since(start);
   return result;
 }

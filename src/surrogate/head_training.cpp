@@ -229,6 +229,7 @@ HeadTraining::HeadTraining(const MemberInputs& inputs, LearnerFactory& factory, 
     : recipe_(inputs.plan.recipe), cuda_(inputs.cuda), factory_(factory), relay_(relay) {
   progress_.member = number;
   progress_.members = heads;
+  progress_.by_heads = true;
   progress_.steps = recipe_.steps + (inputs.all.context.empty() ? 0 : recipe_.final_steps);
 }
 

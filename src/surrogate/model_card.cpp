@@ -11,6 +11,8 @@
 #include "hindsight/core/text.h"
 #include "hindsight/surrogate/model.h"
 #include "hindsight/surrogate/novelty.h"
+#include "hindsight/surrogate/recipe.h"
+#include "hindsight/surrogate/transfer.h"
 #include "hindsight/workload/synthetic.h"
 
 namespace hindsight::surrogate {
@@ -79,6 +81,17 @@ std::string calibration_section(const ErrorCalibration& calibration) {
          table.markdown();
 }
 
+/// What is known instead of an adapted model whose errors by distance nobody measured; empty of others.
+std::string held_out_section(const Model::Parts& parts) {
+  const auto error = parts.provenance.find(kErrorOnRowsHeldOut);
+  if (error == parts.provenance.end() || !parts.error_calibration.applications.empty()) return {};
+  return fmt::format(
+      "\n## Error\n\nOn rows of the adaptation that were held out: {} (root mean square). On applications that these "
+      "rows are not of, the error is not known for this simulator: that of the model it was adapted from says nothing "
+      "of it.\n",
+      cell(error->second));
+}
+
 /// Applications of a model that sees them by their layers alone: many share one scale.
 std::string contexts_by_layers(const Model::Parts& parts) {
   std::map<std::string, std::size_t> groups;
@@ -136,6 +149,17 @@ std::string provenance_table(const std::map<std::string, std::string>& provenanc
   return table.markdown();
 }
 
+/// What predictions far from the log are worth. Heads by tables and supervised networks are not pushed up there.
+std::string far_from_the_log(const Model::Parts& parts) {
+  const auto method = parts.provenance.find("method");
+  const bool is_pushed = parts.members.front().architecture().kind == NetworkKind::experts &&
+                         (method == parts.provenance.end() || method->second != to_string(Method::supervised));
+  return is_pushed
+             ? "Predictions are pessimistic by training for designs far from the log: they rank, they do not measure"
+             : "Nothing makes predictions pessimistic for designs far from the log, which may be predicted too good: "
+               "where the networks disagree, they are not to be believed";
+}
+
 /// "3 experts, 1 transformer layer", or what a network by tables learns from.
 std::string structure(const Architecture& network) {
   if (network.kind != NetworkKind::experts) {
@@ -177,17 +201,19 @@ std::string model_card(const Model& model) {
       "split.\n\n" +
       metrics_table(parts.metrics);
   card += calibration_section(parts.error_calibration);
+  card += held_out_section(parts);
   const bool by_layers = network.kind == NetworkKind::layers;
   card += fmt::format(
       "\n## Intended use\n\n"
       "Ranking designs of this space for the applications above, or for unseen ones described by the same features, "
       "before a simulator or a chip confirms the choice.\n"
       "\n## Limits\n\n"
-      "- Predictions are pessimistic by training for designs far from the log: they rank, they do not measure.\n"
+      "- {}.\n"
       "- For an application that was not trained on, the ranking holds better than the values{}.\n"
       "- Anything the log does not show, the model does not know: another technology, mapper or simulator version "
       "needs its own log.\n"
       "- The probability of feasibility is calibrated on validation rows, not on designs an optimizer picks.\n",
+      far_from_the_log(parts),
       by_layers ? ", the more so the farther its layers are from those learnt" : ", which are extrapolated");
   card += "\n## Recipe\n\n" + block(parts.recipe_text);
   const auto command = parts.provenance.find("command_line");

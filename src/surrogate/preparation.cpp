@@ -120,13 +120,9 @@ std::vector<std::optional<TrainedMember>> best_so_far(const MemberInputs& inputs
 }
 
 [[noreturn]] void refuse_without_members(const Recipe& recipe, bool interrupted) {
+  if (interrupted && by_tables(recipe.method)) refuse_to_go_on(recipe.method);
   if (interrupted) {
-    throw Error(ErrorKind::interrupted,
-                by_tables(recipe.method)
-                    ? fmt::format("interrupted: a training of the method {} keeps nothing of what it had done. The "
-                                  "same command starts again",
-                                  to_string(recipe.method))
-                    : "interrupted before the first training step; nothing was kept");
+    throw Error(ErrorKind::interrupted, "interrupted before the first training step; nothing was kept");
   }
   throw Error(ErrorKind::failure,
               fmt::format("the loss of every member stopped being finite before anything useful was learnt (recipe "

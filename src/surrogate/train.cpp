@@ -205,6 +205,13 @@ TrainedUnits train_units(const ReadyTraining& ready, const TableTraining* tables
 
 }  // namespace
 
+void refuse_to_go_on(Method method) {
+  throw Error(ErrorKind::interrupted,
+              fmt::format("interrupted: a training of the method {} keeps nothing of what it had "
+                          "done. The same command starts again",
+                          to_string(method)));
+}
+
 std::int64_t TrainResult::steps_done() const {
   std::int64_t sum = 0;
   for (const MemberProgress& member : members) sum += member.steps_done;

@@ -290,6 +290,13 @@ TransferScore own_score(const std::vector<TransferScore>& scores, const std::str
   return named("adapted");
 }
 
+/// "0.291 in logarithms (a factor of 1.34)": a root mean square on rows held out.
+std::string error_text(double error, dataset::ValueScale scale) {
+  if (scale == dataset::ValueScale::linear) return fmt::format("{:.3g}", error);
+  if (scale == dataset::ValueScale::log1p) return fmt::format("{:.3g} in logarithms of 1 + value", error);
+  return fmt::format("{:.3g} in logarithms (a factor of {:.3g})", error, std::exp(error));
+}
+
 /// Whose limits a model has, and how well they tell rows held out apart; NaN where not known.
 struct TakenLimits {
   bool from_rows = false;
@@ -304,7 +311,9 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
     const auto found = parts.provenance.find(key);
     return found == parts.provenance.end() ? std::string() : found->second;
   };
-  const std::map<std::string, std::string> provenance = {
+  const TransferScore own = own_score(scores, moves);
+  const std::string of_rows = rows.data.evaluator, learnt_from = of_base("evaluator");
+  std::map<std::string, std::string> provenance = {
       {"version", build_info().version},
       {"commit", build_info().commit},
       {"method", of_base("method")},
@@ -314,9 +323,12 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
       {"dataset_sha256", rows.data.content_hash()},
       {"adapted_by", limits.from_rows ? moves + "; limits: these rows alone" : moves},
       {"compared_on_rows_held_out", scores_text(scores)},
+      {kErrorOnRowsHeldOut, error_text(own.error, parts.objective_scaler.value_scale)},
       {"metrics_of", "rows held out in fifths, before the last fit on all rows"},
       {"seed", std::to_string(options.seed)}};
-  const TransferScore own = own_score(scores, moves);
+  if (!learnt_from.empty()) provenance["from_evaluator"] = learnt_from;
+  // The errors by distance are those of other weights, or of these weights about another simulator.
+  if (moves != "unadapted" || of_rows.empty() || of_rows != learnt_from) parts.error_calibration = {};
   add_contexts(parts, rows.base, rows.data);
   parts.reason_names = networks.reasons;
   parts.provenance = provenance;

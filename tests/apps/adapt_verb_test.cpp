@@ -118,6 +118,22 @@ TEST_F(Learn, RefusesToAdaptWhatDoesNotFit) {
   expect_one_line_error(from(conservative, {}), 4, "only networks of the recipes layers and margins can");
   expect_one_line_error(from(model(), {"--where", "latency_s<0"}), 2, "no evaluation");
   expect_one_line_error(from("no-such-model", {}), 2, "no-such-model");
+  const std::string in_ms = file("ms.sqlite");
+  const std::string csv = write("ms.csv",
+                                "pes_x,pes_y,pe_memory_bytes,cores_per_pe,core_memory_bytes,compute_lanes,"
+                                "instruction_memory_entries,parameter_memory_entries,activation_memory_entries,"
+                                "dram_bandwidth_gb_per_s,latency_ms\n"
+                                "2,2,524288,4,16384,4,16384,8192,512,10,5\n"
+                                "4,2,524288,4,16384,4,16384,8192,512,10,3\n");
+  ASSERT_EQ(hindsight({"log", "import", csv, "--space", "tiny", "--objective", "latency_ms", "--log", in_ms}).exit_code,
+            0);
+  for (const auto& more : std::vector<std::vector<std::string>>{{}, {"--objective", "latency_ms"}, {"--dry-run"}}) {
+    std::vector<std::string> words{"train", "--from", model(), "--log", in_ms, "--out", file("adapted.safetensors")};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_one_line_error(hindsight(words), 2,
+                          "has latency_ms in its place. Import the table into a new log with a "
+                          "column latency_s, in that unit");
+  }
   EXPECT_FALSE(std::filesystem::exists(file("adapted.safetensors")));
 }
 

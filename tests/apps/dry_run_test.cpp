@@ -127,6 +127,19 @@ TEST_F(DryRun, SaysHowManyEvaluationsAndHowLong) {
   EXPECT_THAT(rehearsed({"train", "--log", log_, "--out", file("m.safetensors")}).out, HasSubstr("time: not known"));
 }
 
+TEST_F(DryRun, PromisesACheckpointWhereTheMethodKeepsOne) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  const auto promise = [&](const Words& more) {
+    Words words{"train", "--log", log_, "--out", file("m.safetensors")};
+    words.insert(words.end(), more.begin(), more.end());
+    return rehearsed(words).out;
+  };
+  EXPECT_THAT(promise({"--recipe", "margins"}), Not(HasSubstr("checkpoint")));
+  EXPECT_THAT(promise({"--method", "layers"}), Not(HasSubstr("checkpoint")));
+  EXPECT_THAT(promise({"--recipe", "v0.1"}), HasSubstr("checkpoint: would be new; gets what is done so far, until"));
+  EXPECT_THAT(promise({}), HasSubstr("gets what is done so far, where the recipe keeps it"));
+}
+
 TEST_F(DryRun, AFewSlowStepsAreTimed) {
   if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   const Words train{"train",

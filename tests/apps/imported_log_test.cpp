@@ -145,6 +145,12 @@ TEST_F(ImportedLog, InferWithoutAnObjectiveNamesWhatLooksLikeResults) {
               AllOf(HasSubstr("look like results: cost_ms, util_BRAM, failed"), HasSubstr("--objective")));
   std::string csv = "id,a,t\n";
   for (int row = 0; row < 120; ++row) csv += std::to_string(row) + "," + std::to_string(row % 4) + ",1\n";
+  const std::string yaml = file("inferred.yaml");
+  const Outcome json = hindsight({"space", "infer", write("tuning.csv", tuning_table()), "--out", yaml, "--json"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_EQ(Json::parse(json.out).at("definition_hash"),
+            Json::parse(hindsight({"space", "show", yaml, "--json"}).out).at("definition_hash"));
+  EXPECT_EQ(hindsight({"space", "infer", file("tuning.csv"), "--json"}).out, json.out);
   const Outcome identified = hindsight({"space", "infer", write("ids.csv", csv)});
   EXPECT_EQ(identified.exit_code, 0) << identified.err;
   EXPECT_THAT(identified.err, HasSubstr("left out, as they hardly repeat a value (results or identifiers, not "

@@ -10,6 +10,7 @@
 #include "apps/hindsight/measure_plan.h"
 #include "apps/hindsight/measure_sink.h"
 #include "apps/hindsight/output.h"
+#include "apps/hindsight/recipe_choice.h"
 #include "hindsight/core/error.h"
 #include "hindsight/log/gpu_measurements.h"
 #include "hindsight/log/query.h"
@@ -292,6 +293,19 @@ TEST_F(VerbHelpers, WhatALogDoesNotTakeIsKeptInMemory) {
   ASSERT_EQ(stored.size(), 1U);
   EXPECT_EQ(stored[0].gemms.size(), 1U);
   EXPECT_EQ(log::recent_runs(read, 1).at(0).status, "failed");
+}
+
+TEST(TrainingTimes, OfARecipeAreAsLongAsItsOthers) {
+  TrainingTimes times(2, 2);
+  EXPECT_FALSE(times.remaining().has_value());
+  times.add("margins", 3);
+  EXPECT_FALSE(times.remaining().has_value()) << "what the other takes nobody knows";
+  times.add("v0.1", 20);
+  EXPECT_DOUBLE_EQ(*times.remaining(), 23);
+  times.add("margins", 5);
+  EXPECT_DOUBLE_EQ(*times.remaining(), 20);
+  times.add("v0.1", 20);
+  EXPECT_DOUBLE_EQ(*times.remaining(), 0);
 }
 
 }  // namespace

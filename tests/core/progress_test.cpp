@@ -34,6 +34,16 @@ TEST(ProgressLine, TellsShareRateAndEta) {
   EXPECT_THAT(progress.line(492'000, 40.0, 120, ""), StartsWith("sweep  [#########...........]  49.2 %"));
 }
 
+TEST(ProgressLine, TakesTheEtaOfItemsThatDifferInSize) {
+  Progress progress("backtest", 10, "trainings", true);
+  EXPECT_THAT(progress.line(3, 30.0, 0, ""), HasSubstr("ETA 1 min 10 s"));
+  progress.set_remaining(std::nullopt);
+  EXPECT_THAT(progress.line(3, 30.0, 0, ""), Not(HasSubstr("ETA")));
+  progress.set_remaining(25.0);
+  EXPECT_THAT(progress.line(3, 30.0, 0, ""), HasSubstr("ETA 25 s"));
+  EXPECT_THAT(progress.line(10, 40.0, 0, ""), HasSubstr("in 40 s"));
+}
+
 TEST(ProgressLine, EtaUsesMinutes) {
   const Progress progress("sweep", 180, "designs", true);
   // 100 in 100 s: one per second; 80 remain: 80 s.

@@ -288,6 +288,18 @@ TEST_F(LoadDataset, EmptySelectionsAreErrors) {
   EXPECT_THAT(refusal(wanted), HasSubstr("no evaluation of workload 'net_b' matches"));
 }
 
+TEST_F(LoadDataset, OffersTheObjectiveInAnotherUnit) {
+  {
+    SmallLog log(file_);
+    log.feasible(0, log.workload, {{"latency_ms", 500.0}, {"area_mm2", 20}});
+  }
+  EXPECT_THAT(refusal(selection("latency")), HasSubstr("evaluation 1 is feasible but has no latency_s"));
+  EXPECT_THAT(refusal(selection("latency")), HasSubstr("It has latency_ms: --objective latency_ms?"));
+  EXPECT_THAT(refusal(selection("latency * area_mm2")),
+              HasSubstr("It has latency_ms: name that in --objective, in place of latency_s"));
+  EXPECT_EQ(load_dataset(file_, selection("latency_ms")).size(), 1U) << "as the message says";
+}
+
 TEST_F(LoadDataset, RowsThatCannotBeLearnedAreNamed) {
   SmallLog log(file_);
   log.feasible(0, log.workload, {{"latency_s", 1.0}, {"balance", -2.0}, {"use", 0.0}});

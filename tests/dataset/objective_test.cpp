@@ -38,6 +38,16 @@ TEST(Objective, ShortNames) {
   EXPECT_EQ(parse_objective("edp", Direction::minimise).factors.front().short_name, "edp");
 }
 
+TEST(DifferInUnit, OneQuantityInTwoUnits) {
+  EXPECT_TRUE(differ_in_unit("latency_ms", "latency_s"));
+  EXPECT_TRUE(differ_in_unit("energy_j", "energy_mj"));
+  EXPECT_FALSE(differ_in_unit("latency_s", "latency_s"));
+  EXPECT_FALSE(differ_in_unit("time_ms", "latency_s"));
+  EXPECT_FALSE(differ_in_unit("latency_cycles", "latency_s")) << "no constant is between them";
+  EXPECT_FALSE(differ_in_unit("x_s", "x_w"));
+  EXPECT_FALSE(differ_in_unit("speed", "velocity"));
+}
+
 TEST(Objective, MaximisingIsMinimisingTheReciprocal) {
   const Objective objective = parse_objective("throughput / energy", Direction::maximise);
   EXPECT_EQ(factors("throughput / energy", Direction::maximise), "throughput^-1.0 energy_j^1.00");

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/terminal.h"
 #include "hindsight/report/proposals.h"
+#include "hindsight/surrogate/transfer.h"
 #include "study/hand_proposals.h"
 #include "tolerances.h"
 
@@ -165,6 +166,20 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
               HasSubstr("distance 0.45, farther than every network that the model was tried on, so that its error is "
                         "not known: at least 3.4 %, the median of the farthest (9 networks, 2.0 % to 10.0 %)"));
+}
+
+TEST(ProposalsText, SaysWhatIsKnownOfTheErrorOfAnAdaptedModel) {
+  Proposals proposals = known_proposals();
+  surrogate::Model::Parts parts = proposals.model.parts();
+  parts.provenance[surrogate::kErrorOnRowsHeldOut] = "0.291 in logarithms (a factor of 1.34)";
+  proposals.model = surrogate::Model(std::move(parts));
+  proposals.novelties = {
+      {.application = "unet", .distance = 0.27, .nearest_layer = 0.1, .nearer_than = 0.75, .expected = {}}};
+  const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
+  EXPECT_THAT(text, HasSubstr("distance 0.27; what error that means is not known for this simulator: the model was "
+                              "adapted to rows of others, and its error on such rows held out was 0.291 in "
+                              "logarithms (a factor of 1.34)"));
+  EXPECT_THAT(text, Not(HasSubstr("model calibrate")));
 }
 
 TEST(ProposalsText, FitsTheTerminal) {

@@ -16,6 +16,8 @@
 #include "hindsight/report/model.h"
 #include "hindsight/report/sweep_summary.h"
 #include "hindsight/space/design_space.h"
+#include "study/hand_proposals.h"
+#include "surrogate/training_fixture.h"
 #include "tolerances.h"
 
 namespace hindsight::report {
@@ -295,6 +297,36 @@ TEST(ReachedText, SaysHowFarTheMembersCame) {
   EXPECT_EQ(reached_text({complete, {.steps_done = 1}}), "1 of 2 members complete, the other after 1 step");
   EXPECT_EQ(reached_text({{.steps_done = 7}, {.steps_done = 7}}), "0 of 2 members complete, the others after 7 steps");
   EXPECT_EQ(reached_text({complete}), "1 of 1 member complete");
+}
+
+TEST(TrainingNotes, AreTheTermsThatTheMethodHas) {
+  surrogate::TrainProgress progress{.member = 0, .members = 3, .step = 10, .steps = 100, .loss = 0.314};
+  EXPECT_EQ(training_notes(progress).size(), 7U);
+  progress.by_heads = true;
+  EXPECT_THAT(training_notes(progress), ::testing::ElementsAre("loss 0.31"));
+}
+
+TEST(TrainingText, SaysStepsOnceWhereMembersShareThem) {
+  const dataset::Dataset data = hindsight::test::small_table(1, 40);
+  surrogate::TrainingPlan plan{
+      .recipe = hindsight::test::small_recipe(), .split = {}, .scales = {}, .terms = {}, .remarks = {}};
+  plan.split.train = {0, 1, 2};
+  const surrogate::TrainResult result{
+      .model = study::test::flat_model(),
+      .seconds = 1,
+      .members = {{.steps_done = 1300, .complete = true}, {.steps_done = 1300, .complete = true}}};
+  const auto text_of = [&](surrogate::Method method) {
+    plan.recipe.method = method;
+    return training_text({.data = &data,
+                          .plan = &plan,
+                          .result = &result,
+                          .file = "m.safetensors",
+                          .file_sha256 = {},
+                          .model_id = std::nullopt},
+                         0);
+  };
+  EXPECT_THAT(text_of(surrogate::Method::margins), HasSubstr(", 1,300 steps each\n"));
+  EXPECT_THAT(text_of(surrogate::Method::coms), HasSubstr(", 2,600 steps\n"));
 }
 
 }  // namespace

@@ -279,6 +279,30 @@ TEST(Backtest, AFlagIsNoGuardWhereTheObjectiveLikesWhatCannotBeBuilt) {
   EXPECT_THAT(result.remarks, ::testing::Contains(HasSubstr("something against it")));
 }
 
+TEST(Backtest, TrainsEveryRecipeOnceBeforeAnyTwice) {
+  if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
+  std::vector<std::string> order;
+  BacktestOptions options;
+  options.candidates = {named("margins"), named("trends")};
+  options.effort = 0.02;
+  options.progress = [&](const surrogate::Recipe& recipe, Hiding /*hiding*/) { order.push_back(recipe.name); };
+  const BacktestResult result = backtest(cliff(), options);
+  EXPECT_THAT(order, ::testing::ElementsAre("margins", "trends", "margins", "trends"));
+  for (const Backtest& test : result.candidates) {
+    ASSERT_THAT(test.scores, SizeIs(2));
+    EXPECT_EQ(test.scores.front().hiding, Hiding::best_half);
+  }
+}
+
+TEST(BacktestRemarks, SayWhatRegretsAreWorthWhereNothingHiddenWouldBeProposed) {
+  std::vector<Backtest> tests(2);
+  tests[0].scores = {{.hiding = Hiding::best_half, .recall = 0}, {.hiding = Hiding::neighbourhood, .recall = 0}};
+  tests[1].scores = tests[0].scores;
+  EXPECT_THAT(backtest_remarks(cliff(), tests), Contains(HasSubstr("(recall 0)")));
+  tests[1].scores.back().recall = 0.1;
+  EXPECT_THAT(backtest_remarks(cliff(), tests), ::testing::Not(Contains(HasSubstr("(recall 0)"))));
+}
+
 TEST(Backtest, SaysWhatALogCannotTell) {
   if (!surrogate::learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = cliff();

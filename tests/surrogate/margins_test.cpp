@@ -476,6 +476,7 @@ TEST(TrainMargins, AModelIsTheSameAfterItsFile) {
   EXPECT_EQ(before.score, after.score);
   EXPECT_EQ(before.p_feasible, after.p_feasible);
   EXPECT_THAT(model_card(read), testing::HasSubstr("2 networks of "));
+  EXPECT_THAT(model_card(read), testing::HasSubstr("Nothing makes predictions pessimistic"));
   EXPECT_THAT(model_card(read), testing::HasSubstr(" inputs, feasibility by how far limits are missed)"));
   EXPECT_EQ(read.parts().members.front().architecture(), result.model.parts().members.front().architecture());
 }

@@ -266,6 +266,10 @@ TEST(ModelCard, SaysWhatAPersonNeeds) {
   EXPECT_THAT(model_card(Model(parts)), HasSubstr("Scales: objective logarithmic, area_mm2 logarithmic."));
   parts.objective_scaler.value_scale = dataset::ValueScale::linear;
   EXPECT_THAT(model_card(Model(parts)), AllOf(HasSubstr("Mean of the objective"), HasSubstr("-6 |")));
+  parts.provenance["method"] = "coms";
+  EXPECT_THAT(model_card(Model(parts)), HasSubstr("Predictions are pessimistic by training"));
+  parts.provenance["method"] = "supervised";
+  EXPECT_THAT(model_card(Model(parts)), HasSubstr("Nothing makes predictions pessimistic"));
 }
 
 }  // namespace

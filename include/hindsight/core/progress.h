@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Progress {
   void finish(const std::vector<std::string>& notes);
   /// Items that were already done before this run (resumed): excluded from the rate.
   void set_already_done(std::uint64_t done) { already_done_ = done; }
+  /// Of items that differ in size: the ETA in place of the rate's, none where it is not known yet.
+  void set_remaining(std::optional<double> seconds);
 
   /// The text of one line, without control characters: label, bar, share, rate, ETA. Never wider than `columns`.
   [[nodiscard]] std::string line(std::uint64_t done, double elapsed_s, int columns, const std::string& note) const {
@@ -50,6 +53,8 @@ class Progress {
   bool drawn_ = false;
   int exceptions_;  ///< under way when this began
   std::uint64_t already_done_ = 0;
+  bool eta_by_rate_ = true;
+  std::optional<double> remaining_s_;  ///< read where the ETA is not by the rate
   std::uint64_t last_done_ = 0;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_drawn_;

@@ -24,6 +24,9 @@ struct Objective {
 };
 /// The one metric that a short name stands for: "latency" is latency_s. Nothing for other words, and for edp.
 [[nodiscard]] std::optional<std::string> metric_of_short_name(const std::string& name);
+/// Whether two metrics are one quantity in two units of time, energy or power: latency_s and latency_ms. False for one
+/// name twice.
+[[nodiscard]] bool differ_in_unit(const std::string& a, const std::string& b);
 using hindsight::Direction;
 /// Error{usage} naming the offending factor.
 [[nodiscard]] Objective parse_objective(const std::string& text, Direction direction);

@@ -44,7 +44,7 @@ struct TrainingSummary {
 
 /// Rank correlation ("-" before the first evaluation) and loss terms, the most important first: "tau 0.71 (best 0.73)",
 /// "loss 0.31", "fit 0.10", "rank 0.40", ...; neg and infeas are mean predictions on mined negatives and on infeasible
-/// rows, feas the loss of feasibility.
+/// rows, feas the loss of feasibility. Of methods by tables the loss alone.
 [[nodiscard]] std::vector<std::string> training_notes(const surrogate::TrainProgress& progress);
 
 /// "trial 3 (bracket 0, rung 1): 600 steps, tau 0.52, AUC 0.91; alpha 0.03, beta 0.2".

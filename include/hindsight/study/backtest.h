@@ -75,8 +75,9 @@ struct BacktestOptions {
   double pessimism = 1;
   std::uint64_t seed = 1;
   unsigned threads = 0;
-  std::function<void(const surrogate::Recipe&, Hiding)> progress = {};  ///< before each training
-  surrogate::TrialSharing sharing = {};                                 ///< a trial: a candidate under a way of hiding
+  std::function<void(const surrogate::Recipe&, Hiding)> progress =
+      {};                                ///< before each training; all of one hiding first
+  surrogate::TrialSharing sharing = {};  ///< a trial: a candidate under a way of hiding
 };
 struct BacktestResult {
   std::vector<Backtest> candidates;  ///< in the order given
@@ -97,6 +98,11 @@ inline constexpr const char* kUntestedRecipe = "margins";
 inline constexpr std::size_t kFewFeasible = 20;
 /// Error{usage} with fewer than kLeastFeasible feasible rows or without a candidate; Error{interrupted} on Ctrl-C.
 [[nodiscard]] BacktestResult backtest(const dataset::Dataset& data, const BacktestOptions& options);
+
+/// Sentences on what a log cannot tell of recipes: too few rows, no infeasible row, nothing hidden that any recipe
+/// would propose, something against every recipe. `data`: the rows that took part.
+[[nodiscard]] std::vector<std::string> backtest_remarks(const dataset::Dataset& data,
+                                                        const std::vector<Backtest>& tests);
 
 /// The shipped recipes that compete where a user names none, those that fit the data: `layers` needs the layers of
 /// every application.

@@ -51,7 +51,9 @@ struct TrainingPlan {
 
 /// State of a running training, for progress lines.
 struct TrainProgress {
+  /// Of methods by tables, whose members share every step: heads.
   std::int64_t member = 0, members = 1, step = 0, steps = 0;
+  bool by_heads = false;  ///< of these methods: `loss` is all there is
   double loss = 0, squared_error = 0, negative_mean = 0, infeasible_mean = 0, rank_loss = 0, feasibility_loss = 0;
   /// NaN before the first evaluation, and where no context has two feasible rows held out.
   double kendall_tau = std::numeric_limits<double>::quiet_NaN(), best_kendall_tau = kendall_tau;
@@ -98,6 +100,8 @@ struct TrainResult {
   [[nodiscard]] std::int64_t steps_done() const;
   [[nodiscard]] std::int64_t complete_members() const;
 };
+/// Error{interrupted} of a training by tables (by_tables()), which keeps nothing.
+[[noreturn]] void refuse_to_go_on(Method method);
 /// Deterministic for a given (data, plan, thread count). `plan`: of these data. Errors: Error{failure} when the loss
 /// diverges before anything useful was learnt, Error{interrupted} when nothing was learnt before Ctrl-C.
 [[nodiscard]] TrainResult train(const dataset::Dataset& data, const TrainingPlan& plan, const TrainOptions& options);

@@ -21,6 +21,11 @@ namespace hindsight::surrogate {
 /// and their kernels (rows x rows) take long.
 inline constexpr std::size_t kFewestFeasible = 8, kMostTransferRows = 2000;
 
+/// Key of an adapted model's provenance: its root mean square error on rows held out, "0.291 in logarithms (a factor
+/// of 1.34)". What the base's errors were by distance (ErrorCalibration) is left out of an adapted model, unless the
+/// objective stayed and its rows are of the simulator that the base learnt from.
+inline constexpr const char* kErrorOnRowsHeldOut = "error_on_rows_held_out";
+
 struct TransferOptions {
   std::string name;             ///< of the model that is adapted, for provenance: its file
   std::string sha256;           ///< of its file
