@@ -239,7 +239,7 @@ void proposal_doubts(StudyContext& context, const StoredProposal& proposal) {
 }
 
 /// "latency of 1.2 ms".
-std::string value_text(const std::string& objective, double value) {
+std::string named_value(const std::string& objective, double value) {
   return fmt::format("{} of {}", objective_metric(objective) == "latency_s" ? "latency" : printable(objective),
                      study_value(objective, value));
 }
@@ -262,7 +262,7 @@ void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
   }
   const double value = truth ? *truth : *proposal.value;
   report.headline = fmt::format("Build design {} for {}: {}{}.", id, workloads_text(proposal),
-                                value_text(proposal.objective, value), truth ? "" : " predicted");
+                                named_value(proposal.objective, value), truth ? "" : " predicted");
   if (truth && proposal.value) {
     report.facts.push_back({.label = "True against predicted",
                             .value = fmt::format("{:+.1f} %", 100 * (*truth / *proposal.value - 1)),
@@ -296,7 +296,7 @@ void answer_logged(StudyContext& context) {
   (void)context.design(chosen.text_id);
   if (chosen.value) {
     const bool several = chosen.workloads.size() > 1;
-    const std::string value = value_text(chosen.objective, *chosen.value);
+    const std::string value = named_value(chosen.objective, *chosen.value);
     report.headline = fmt::format("{} Of the logged designs {} is the best, with {}{}: it runs {} of {}.", before, id,
                                   several ? "a geometric mean " : "", value,
                                   counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
