@@ -285,11 +285,12 @@ class Campaign {
       if (const space::Rules* rules = searched.rules().get()) {
         for (const space::Rules::Derived& derived : rules->derived()) known.push_back(derived.name);
       }
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("--max {}: neither a parameter nor a derived quantity, and nothing says yet that the "
-                      "evaluator gives it. If it does, name all that it gives: --evaluator-metrics {}.{}",
-                      printable(one.fact), printable(join(scoring_.metrics, ",")), did_you_mean(one.fact, known)));
+      const auto nearest = nearest_name(one.fact, known);  // all the known ones would not fit
+      throw Error(ErrorKind::usage,
+                  fmt::format("--max {}: neither a parameter nor a derived quantity, and nothing says yet that the "
+                              "evaluator gives it. If it does, name all that it gives: --evaluator-metrics {}.{}",
+                              printable(one.fact), printable(join(scoring_.metrics, ",")),
+                              nearest ? fmt::format(" Did you mean '{}'?", printable(*nearest)) : ""));
     }
   }
 
