@@ -88,10 +88,12 @@ std::string no_values_text(const std::string& metric, const std::map<std::string
                            const std::string& option, int columns) {
   std::vector<std::string> names;
   for (const auto& [name, count] : counts) names.push_back(name);
+  if (names.empty())
+    return wrapped("      ", fmt::format("no feasible row has {}, or any other metric", metric), columns, 6);
+  const auto nearest = nearest_name(metric, names);
   return wrapped("      ",
-                 names.empty() ? fmt::format("no feasible row has {}, or any other metric", metric)
-                               : fmt::format("no feasible row has {}. Others ({}): {}.{}", metric, option,
-                                             join(names, ", "), did_you_mean(metric, names)),
+                 fmt::format("no feasible row has {}. Others ({}): {}.{}", metric, option, join(names, ", "),
+                             nearest ? fmt::format(" Did you mean '{}'?", *nearest) : ""),
                  columns, 6);
 }
 
