@@ -137,7 +137,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
   verb.add_option("--space", options.space, "Only this design space")->check(not_empty());
   verb.add_option("--evaluator", options.evaluator, "Only this evaluator")->check(not_empty());
   verb.add_option("--run", options.run_id, "Only rows of this run")->check(between(1, INT64_MAX));
-  verb.add_option("--metric", options.metric, "What makes a design best [latency_s, or imported]");
+  verb.add_option("--metric", options.metric, "What makes a design best [the log's own]");
   verb.add_option("--top", options.top, "Best designs per workload [3]")->check(between(1, kMostLines));
   add_wide(verb, options.designs);
 }

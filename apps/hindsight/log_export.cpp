@@ -163,7 +163,7 @@ void add_log_export(CLI::App& group, Session& session) {
   verb->add_option("--space", options->space, "Only this design space")->check(not_empty());
   verb->add_option("--evaluator", options->evaluator, "Only this evaluator")->check(not_empty());
   verb->add_option("--run", options->run_id, "Only rows of this run")->check(between(1, INT64_MAX));
-  verb->add_option("--metric", options->metric, "Objective of an Optuna study [latency_s, or imported]");
+  verb->add_option("--metric", options->metric, "Objective of an Optuna study [the log's own]");
   verb->add_flag("--maximise", options->maximise, "More of an Optuna study's objective is better");
   add_dry_run(*verb, session);
   verb->footer(

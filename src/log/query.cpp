@@ -9,6 +9,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/text.h"
 #include "log/filter.h"
 #include "log/impl.h"
 #include "log/read_transaction.h"
@@ -415,6 +416,31 @@ std::vector<WorkloadOrigin> workload_origins(const Log& log, const EvaluationFil
       return std::tie(a.workload, a.run_id) < std::tie(b.workload, b.run_id);
     });
     return origins;
+  });
+}
+
+std::map<std::string, std::uint64_t> metric_counts(const Log& log, const std::string& workload,
+                                                   EvaluationFilter filter) {
+  filter.workload = workload;
+  filter.feasible = true;
+  Log::Impl& impl = log.impl();
+  return impl.guarded("counting values of metrics", [&] {
+    const ReadTransaction snapshot(impl.database);
+    const std::string rows = fmt::format("evaluations e {} WHERE {}", design_join(filter), condition_sql(impl, filter));
+    std::map<std::string, std::uint64_t> counts;
+    const std::vector<std::string>& columns = standard_metrics();
+    Statement standard(impl.database, fmt::format("SELECT count(e.{}) FROM {}", join(columns, "), count(e."), rows));
+    if (standard.step()) {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::int64_t count = standard.column(static_cast<int>(i)).integer();
+        if (count > 0) counts[columns[i]] = static_cast<std::uint64_t>(count);
+      }
+    }
+    Statement further(impl.database, fmt::format("SELECT m.name, count(*) FROM evaluation_metrics m WHERE "
+                                                 "m.evaluation_id IN (SELECT e.evaluation_id FROM {}) GROUP BY m.name",
+                                                 rows));
+    while (further.step()) counts[text_of(further, 0)] = static_cast<std::uint64_t>(further.column(1).integer());
+    return counts;
   });
 }
 

@@ -94,15 +94,26 @@ std::string exact_text(const study::FrontShares& shares, std::size_t points) {
                             shortest(study::kFrontReferences[0]), shortest(study::kFrontReferences[1]));
 }
 
-/// A margin as a share, or in the unit of a metric that was not learned on a logarithmic scale.
+/// A margin as a share; of a metric that was not learned on a logarithmic scale, in its unit, to three digits.
 std::string margin_text(const Proposals& proposals, std::size_t m, double margin) {
   const auto& parts = proposals.model.parts();
-  const auto quantity = optimize::learned_quantity(proposals.model, proposals.options.front[m].name);
+  const std::string& name = proposals.options.front[m].name;
+  const auto quantity = optimize::learned_quantity(proposals.model, name);
   const dataset::ValueScale scale =
       quantity->is_objective ? parts.objective_scaler.value_scale
                              : parts.constraint_scaler.value_scales[static_cast<std::size_t>(quantity->label)];
-  const bool logarithmic = scale == dataset::ValueScale::logarithmic;
-  return logarithmic ? fmt::format("{:.1f} %", 100 * std::expm1(margin)) : fmt::format("{:.3g}", margin);
+  if (scale == dataset::ValueScale::logarithmic) return fmt::format("{:.1f} %", 100 * std::expm1(margin));
+  const std::string digits = fmt::format("{:.3g}", margin);
+  if (scale == dataset::ValueScale::log1p) return fmt::format("{} in log(1 + {})", digits, name);
+  return metric_text(name, parse_double(digits).value_or(margin));
+}
+
+/// What a metric's predictions were off by before and after they were corrected.
+std::string errors_text(const Proposals& proposals, std::size_t m, double before, double after) {
+  const std::string was = margin_text(proposals, m, before), is = margin_text(proposals, m, after);
+  const std::string& name = proposals.options.front[m].name;
+  return was == is ? fmt::format("{} {} with and without", name, is)
+                   : fmt::format("{} {} instead of {}", name, is, was);
 }
 
 /// What the log did to the front.
@@ -122,8 +133,7 @@ std::string log_text(const Proposals& proposals) {
     if (metric.value) continue;
     margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
     if (!log.corrected) continue;
-    errors.push_back(fmt::format("{} {} instead of {}", metric.name, margin_text(proposals, m, log.errors_after[m]),
-                                 margin_text(proposals, m, log.errors_before[m])));
+    errors.push_back(errors_text(proposals, m, log.errors_before[m], log.errors_after[m]));
   }
   if (log.corrected) {
     text += fmt::format("; predictions corrected by {} of its designs (those left out in turn are off by {})",

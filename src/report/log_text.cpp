@@ -83,6 +83,20 @@ std::string ranked_text(const std::vector<log::RankedEvaluation>& ranked, const 
 
 bool several_evaluators(const log::Log& log) { return log::evaluators(log).size() > 1; }
 
+/// Which metric no feasible row of a workload has, and which others there are.
+std::string no_values_text(const std::string& metric, const std::map<std::string, std::uint64_t>& counts,
+                           const std::string& option, int columns) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : counts) names.push_back(name);
+  if (names.empty())
+    return wrapped("      ", fmt::format("no feasible row has {}, or any other metric", metric), columns, 6);
+  const auto nearest = nearest_name(metric, names);
+  return wrapped("      ",
+                 fmt::format("no feasible row has {}. Others ({}): {}.{}", metric, option, join(names, ", "),
+                             nearest ? fmt::format(" Did you mean '{}'?", *nearest) : ""),
+                 columns, 6);
+}
+
 std::string best_text(const log::Log& log, const LogQuery& query, const std::vector<log::WorkloadStats>& stats,
                       int columns) {
   std::string out;
@@ -99,10 +113,8 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
     } else if (workload.feasible == 0) {
       out += "      no feasible design\n";
     } else {
-      out += wrapped(
-          "      ",
-          fmt::format("no feasible row has {}. Others (--metric): {}", metric, join(log::metric_names(log), ", ")),
-          columns, 6);
+      const auto counts = log::metric_counts(log, workload.workload, query.filter);
+      out += no_values_text(metric, counts, "--metric", columns);
     }
   }
   return out;
@@ -119,6 +131,25 @@ std::vector<log::RankedEvaluation> spread_out(const std::vector<log::RankedEvalu
   return shown;
 }
 
+/// What keeps feasible rows from a front: metrics that they lack; empty: nothing.
+std::string lacking_text(const log::Log& log, const LogQuery& query, const log::WorkloadStats& workload, int columns) {
+  if (workload.feasible == 0) return "";
+  const auto counts = log::metric_counts(log, workload.workload, query.filter);
+  std::vector<std::string> lacking;
+  for (const std::string& metric : query.pareto) {
+    const auto found = counts.find(metric);
+    if (found == counts.end()) return no_values_text(metric, counts, "--pareto", columns);
+    if (found->second < workload.feasible) {
+      lacking.push_back(fmt::format("{} in {}", metric, with_commas(workload.feasible - found->second)));
+    }
+  }
+  if (lacking.empty()) return "";
+  return wrapped("      ",
+                 fmt::format("of {}, some lack a metric and stand on no front: {}",
+                             counted(workload.feasible, "feasible row"), join(lacking, ", ")),
+                 columns, 6);
+}
+
 std::string pareto_text(const log::Log& log, const LogQuery& query, const std::vector<log::WorkloadStats>& stats,
                         int columns) {
   if (query.pareto.empty()) return "";
@@ -133,7 +164,8 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
            wrapped(workload.workload + ": ",
                    fmt::format("Pareto front of {} ({} designs{})", join(query.pareto, ", "), front.size(), thinned),
                    columns, 2);
-    out += ranked_text(shown, query.pareto, name_evaluator, query, columns);
+    if (!shown.empty()) out += ranked_text(shown, query.pareto, name_evaluator, query, columns);
+    out += lacking_text(log, query, workload, columns);
   }
   return out;
 }

@@ -316,12 +316,14 @@ std::string log_plots_text(const log::Log& log, const LogQuery& query, int colum
   filter.feasible = true;
   PlotSeries rows{.name = workload, .points = {}};
   std::vector<double> values, best;
+  std::uint64_t lacking = 0;
   log::for_each_evaluation(log, filter, log::Detail::all, [&](const log::EvaluationRecord& row) {
     double value = std::nan(""), area = std::nan("");
     for (const auto& [name, number] : log::metrics_of(row)) {
       if (name == metric) value = number;
       if (name == "area_mm2") area = number;
     }
+    lacking += std::isfinite(value) ? 0 : 1;
     if (!std::isfinite(value)) return true;
     values.push_back(value);
     best.push_back(best.empty() ? value : less ? std::min(best.back(), value) : std::max(best.back(), value));
@@ -329,7 +331,12 @@ std::string log_plots_text(const log::Log& log, const LogQuery& query, int colum
     return true;
   });
   if (values.empty()) return fmt::format("\nnothing to plot: no feasible row of {} has {}\n", workload, metric);
-  std::string out = fmt::format("\n{}: {} feasible rows\n", printable(workload), with_commas(values.size()));
+  std::string out = fmt::format("\n{}: {} feasible rows", printable(workload), with_commas(values.size()));
+  if (lacking > 0) out += fmt::format(", {} more lack {}", with_commas(lacking), metric);
+  if (!rows.points.empty() && rows.points.size() < values.size()) {
+    out += fmt::format(", {} lack area_mm2", with_commas(values.size() - rows.points.size()));
+  }
+  out += "\n";
   if (!rows.points.empty()) out += scatter_text({rows}, {.name = "area_mm2"}, {.name = metric}, columns, glyphs) + "\n";
   out += histogram_text(values, metric, columns, glyphs);
   return out + fmt::format("\nbest {} so far, {:.3g} to {:.3g}, in the order of evaluation\n{}\n", metric, best.front(),

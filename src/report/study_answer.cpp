@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
@@ -10,6 +11,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/space/short_id.h"
+#include "hindsight/study/log_names.h"
 #include "report/json.h"
 #include "report/study_parts.h"
 #include "report/study_sql.h"
@@ -188,9 +190,16 @@ void gain_over_log(StudyContext& context, const StoredProposal& proposal, double
   }
 }
 
+/// No row of the log, or the model that the exact optimum and comparisons with GPUs are of.
+bool is_built_in(const StudyContext& context) {
+  const std::string evaluator = context.chosen ? context.chosen->evaluator : std::string();
+  return evaluator.empty() || !study::technology_of_evaluator(evaluator).empty();
+}
+
 void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, double value) {
   std::string proof;
   const std::optional<double> optimum = optimum_of(context, proposal, proof);
+  if (!optimum && !is_built_in(context)) return;  // nothing proves one of another simulator
   if (!optimum) {
     context.report.facts.push_back(
         {.label = "Above the exact optimum",
@@ -225,8 +234,14 @@ void proposal_doubts(StudyContext& context, const StoredProposal& proposal) {
   if (!truth_of(proposal) && !known_infeasible(proposal)) {
     doubts.emplace_back("No evaluator has been asked about it: 'hindsight propose --simulate', or 'hindsight tell'.");
   }
-  if (gpu_verdicts(proposal).empty())
+  if (gpu_verdicts(proposal).empty() && is_built_in(context))
     doubts.emplace_back("It was not compared with GPUs: 'hindsight check --log' does.");
+}
+
+/// "latency of 1.2 ms".
+std::string named_value(const std::string& objective, double value) {
+  return fmt::format("{} of {}", objective_metric(objective) == "latency_s" ? "latency" : printable(objective),
+                     study_value(objective, value));
 }
 
 void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
@@ -246,10 +261,8 @@ void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
     return;
   }
   const double value = truth ? *truth : *proposal.value;
-  report.headline =
-      fmt::format("Build design {} for {}: {} of {}{}.", id, workloads_text(proposal),
-                  objective_metric(proposal.objective) == "latency_s" ? "latency" : printable(proposal.objective),
-                  study_value(proposal.objective, value), truth ? "" : " predicted");
+  report.headline = fmt::format("Build design {} for {}: {}{}.", id, workloads_text(proposal),
+                                named_value(proposal.objective, value), truth ? "" : " predicted");
   if (truth && proposal.value) {
     report.facts.push_back({.label = "True against predicted",
                             .value = fmt::format("{:+.1f} %", 100 * (*truth / *proposal.value - 1)),
@@ -264,14 +277,36 @@ void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
   proposal_doubts(context, proposal);
 }
 
+/// How the log came to its designs, where no model proposed one.
+std::string before_proposals(const StudyContext& context) {
+  std::set<std::int64_t> rounds, designs;
+  for (const StoredProposal& one : context.proposals) {
+    if (one.kind != "ask") continue;
+    rounds.insert(one.run_id);
+    designs.insert(one.design_id);
+  }
+  if (designs.empty()) return "Nothing was proposed yet.";
+  return fmt::format("{} asked for {}.", counted(rounds.size(), "round"), counted(designs.size(), "design"));
+}
+
 void answer_logged(StudyContext& context) {
   StudyReport& report = context.report;
   const ChosenDesign& chosen = *context.chosen;
-  const std::string id = space::short_id(chosen.text_id);
+  const std::string id = space::short_id(chosen.text_id), before = before_proposals(context);
   (void)context.design(chosen.text_id);
-  report.headline = fmt::format("Nothing was proposed yet. Of the logged designs {} is the best: it runs {} of {}.", id,
-                                counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
-  report.facts.push_back({.label = "Best logged design", .value = id, .detail = chosen.text_id});
+  if (chosen.value) {
+    const bool several = chosen.workloads.size() > 1;
+    const std::string value = named_value(chosen.objective, *chosen.value);
+    report.headline = fmt::format("{} Of the logged designs {} is the best, with {}{}: it runs {} of {}.", before, id,
+                                  several ? "a geometric mean " : "", value,
+                                  counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
+    report.facts.push_back(
+        {.label = "Best logged design", .value = fmt::format("{}, {}", id, value), .detail = chosen.text_id});
+  } else {
+    report.headline = fmt::format("{} No feasible row has {}, so no logged design is called the best.", before,
+                                  printable(chosen.objective));
+    report.facts.push_back({.label = "A feasible design", .value = id, .detail = chosen.text_id});
+  }
   for (const ScanWorkload& workload : context.scan.workloads) {
     report.facts.push_back(
         {.label = printable(workload.name),

@@ -89,15 +89,6 @@ ReportSeries common_series(const ReportSeries& from, const std::vector<std::size
   return series;
 }
 
-/// The smallest value of a column on the front of a panel.
-double best_of(const ReportPanel& panel, std::size_t column) {
-  double best = NAN;
-  if (const ReportSeries* front = series_of(panel, SeriesRole::front)) {
-    for (const std::vector<double>& point : front->values) best = std::fmin(best, point[column]);
-  }
-  return best;
-}
-
 /// What both studies know of one workload: a panel of the common figure and rows of its table.
 class Versus {
  public:
@@ -147,7 +138,7 @@ class Versus {
     figure_.panels.push_back(std::move(panel));
     for (std::size_t c = 0; c < figure_.columns.size(); ++c) {
       const std::string& metric = figure_.columns[c].name;
-      const double of_a = best_of(a, of_first_[c]), of_b = best_of(b, of_second_[c]);
+      const double of_a = a.best.at(of_first_[c]), of_b = b.best.at(of_second_[c]);
       figure_.table.rows.push_back({a.name, figure_.columns[c].label, study_value(metric, of_a),
                                     study_value(metric, of_b),
                                     std::isfinite(of_b / of_a) ? fmt::format("{:.3f}", of_b / of_a) : "–"});

@@ -103,6 +103,7 @@ ReportPanel pareto_panel(StudyContext& context, const ScanWorkload& workload,
   }
   for (const ScanPoint& point : workload.front) add_point(front, context.scan, point, design(point));
   ReportPanel panel{.name = workload.name};
+  panel.best.assign(workload.best.begin(), workload.best.begin() + std::ssize(context.scan.metrics));
   panel.series = {std::move(infeasible), std::move(feasible), std::move(front),
                   proposed_series(context, workload, false), proposed_series(context, workload, true)};
   return panel;
@@ -143,6 +144,21 @@ std::string sample_note(const StudyScan& scan) {
                     kInfeasibleRoom);
 }
 
+/// Which feasible rows stand on no front, as they lack a metric; empty: none.
+std::string lacking_note(const StudyScan& scan) {
+  std::vector<std::string> lacking;
+  for (std::size_t k = 0; k < scan.metrics.size(); ++k) {
+    std::uint64_t rows = 0;
+    for (const ScanWorkload& workload : scan.workloads) rows += workload.lacking[k];
+    if (rows > 0) lacking.push_back(fmt::format("{} in {}", printable(scan.metrics[k]), counted(rows, "row")));
+  }
+  if (lacking.empty()) return {};
+  return fmt::format(
+      "Of {}, some lack a metric ({}): what lacks one stands on no front, even where it is the best in "
+      "another.",
+      counted(scan.feasible, "feasible row"), join(lacking, ", "));
+}
+
 }  // namespace
 
 ReportSection pareto_section(StudyContext& context) {
@@ -167,6 +183,7 @@ ReportSection pareto_section(StudyContext& context) {
     add_front_rows(context, workload, texts, figure.table);
   }
   if (!context.left_out.empty()) section.paragraphs.push_back(context.left_out);
+  if (std::string lacking = lacking_note(scan); !lacking.empty()) section.paragraphs.push_back(std::move(lacking));
   section.figures.push_back(std::move(figure));
   return section;
 }

@@ -9,6 +9,7 @@
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
 #include "report/study_parts.h"
@@ -104,19 +105,25 @@ void read_truth(const log::Log& log, const std::string& objective, std::vector<S
   }
 }
 
-/// The logged design that is best on all workloads together, where it runs the most of them.
+/// The logged design that is best on all workloads together, where it has the objective on the most of them.
 std::optional<ChosenDesign> best_logged(const log::Log& log) {
   ChosenDesign chosen{.objective = study::own_objective(log)};
-  const bool more = study::maximised_metrics(log).contains(chosen.objective);
+  const bool more = study::maximised_metrics(log).contains(chosen.objective) ||
+                    log::direction_of(chosen.objective) == Direction::maximise;
+  const std::string metric = sql_metric(chosen.objective);
   std::vector<log::SqlValue> row;
   std::int64_t design_id = -1;
   {
-    log::SqlQuery query(log, fmt::format("SELECT e.design_id FROM evaluations e WHERE e.feasible = 1 GROUP BY "
-                                         "e.design_id ORDER BY count(DISTINCT e.workload_id) DESC, avg({0}) IS NULL, "
-                                         "{1}avg({0}), e.design_id LIMIT 1",
-                                         sql_logarithm(sql_metric(chosen.objective)), more ? "-" : ""));
+    // What has no logarithm is below what has one.
+    log::SqlQuery query(
+        log, fmt::format("SELECT e.design_id, avg({1}), avg({0}), min({0}) FROM evaluations e WHERE e.feasible = 1 "
+                         "GROUP BY e.design_id ORDER BY count(DISTINCT CASE WHEN {0} IS NOT NULL THEN e.workload_id "
+                         "END) DESC, avg({1}) IS NULL {3}, {2}avg({1}), {2}avg({0}), e.design_id LIMIT 1",
+                         metric, sql_logarithm(metric), more ? "-" : "", more ? "ASC" : "DESC"));
     if (!query.next(row)) return std::nullopt;
     design_id = sql_int(row[0]);
+    const double value = sql_number(row[3]) > 0 ? std::exp(sql_number(row[1])) : sql_number(row[2]);
+    if (!std::isnan(value)) chosen.value = value;
   }
   log::SqlQuery query(log,
                       fmt::format("SELECT DISTINCT d.text_id, s.name, s.definition, w.name, v.name FROM evaluations e "

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -179,6 +181,7 @@ class Scanner {
     const std::size_t count = std::max<std::size_t>(scan.workloads.size(), 1);
     for (std::size_t k = 0; k < scan.metrics.size(); ++k) signs_.push_back(scan.maximised[k] ? -1 : 1);
     for (std::size_t w = 0; w < scan.workloads.size(); ++w) {
+      scan.workloads[w].best.fill(std::numeric_limits<double>::quiet_NaN());
       feasible_.emplace_back(std::max(kFeasiblePoints / count, kFewestPoints));
       infeasible_.emplace_back(std::max(kInfeasiblePoints / count, kFewestPoints));
       fronts_.emplace_back(scan.metrics.size(), signs_);
@@ -249,6 +252,11 @@ class Scanner {
     if (sample.wants(row.point.key)) sample.add(row.point);
     if (!row.feasible) return;
     fronts_[row.workload].add(row.point);
+    for (std::size_t k = 0; k < scan_.metrics.size(); ++k) {
+      const double value = row.point.metrics[k];
+      workload.lacking[k] += std::isnan(value) ? 1 : 0;
+      workload.best[k] = scan_.maximised[k] ? std::fmax(workload.best[k], value) : std::fmin(workload.best[k], value);
+    }
   }
 
   void count_levels(const ScannedRow& row) {

@@ -32,7 +32,9 @@ struct ScanWorkload {
   std::int64_t batch = 1;
   std::uint64_t rows = 0, feasible = 0;
   std::array<std::uint64_t, kScanReasons> reasons{};
-  std::vector<ScanPoint> front = {};  ///< not dominated in the metrics
+  std::vector<ScanPoint> front = {};                  ///< not dominated in the metrics; rows that lack one are on none
+  std::array<double, kScanMetrics> best{};            ///< per metric, of every feasible row; NaN: none has it
+  std::array<std::uint64_t, kScanMetrics> lacking{};  ///< per metric, feasible rows without it
   std::vector<ScanPoint> feasible_sample = {}, infeasible_sample = {};
   bool front_cut = false;  ///< the front was longer than what is kept
 };

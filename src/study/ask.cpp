@@ -114,7 +114,8 @@ dataset::Objective objective_of(const log::Log& log, const AskRequest& request) 
   return dataset::parse_objective(text, direction);
 }
 
-/// What a row is to be answered with.
+/// What a row is to be answered with, and what the log has of this evaluator besides: a row that lacks it stands on no
+/// front.
 std::vector<std::string> metrics_of(const log::Log& log, const NextQuestion& question) {
   std::vector<std::string> metrics;
   const auto add = [&](const std::string& name) {
@@ -125,6 +126,16 @@ std::vector<std::string> metrics_of(const log::Log& log, const NextQuestion& que
   known.insert(known.end(), question.metrics.begin(), question.metrics.end());
   const SpaceLimits limits = resolve_space_limits(question.limits, question.space, known);
   for (const auto& [name, limit] : limits.metrics) add(name);
+  for (const std::string& name : question.metrics) add(name);
+  const std::vector<log::EvaluatorSummary> evaluators = log::evaluators(log);
+  const bool has_rows = std::any_of(evaluators.begin(), evaluators.end(), [&](const log::EvaluatorSummary& one) {
+    return one.name == question.evaluator && one.evaluations > 0;
+  });
+  if (!has_rows) return metrics;
+  for (const log::WorkloadRecord& workload : log::workloads(log)) {
+    const auto counts = log::metric_counts(log, workload.name, {.evaluator = question.evaluator});
+    for (const auto& [name, count] : counts) add(name);
+  }
   return metrics;
 }
 

@@ -21,6 +21,7 @@
 #include "hindsight/log/asked.h"
 #include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
+#include "hindsight/space/rules.h"
 #include "hindsight/study/next_designs.h"
 #include "hindsight/sweep/definitions.h"
 #include "study/campaign_state.h"
@@ -81,6 +82,7 @@ class Campaign {
     limits_.allowed = search_.allowed;
     summary_.definition_hash = definition_hash(options, resolved);
     summary_.objective = to_string(search_.objective);
+    require_known_limits();
     if (log::spaces(log_).empty()) require_any_design();
     space_id_ = sweep::register_space(log_, options.evaluator->space());
     for (const workload::Network& network : options.networks) {
@@ -270,6 +272,26 @@ class Campaign {
       if (interrupt_requested()) break;
     }
     return state_.rounds.size() < options_.rounds ? CampaignStatus::interrupted : CampaignStatus::finished;
+  }
+
+  /// Error{usage} where a limit is of a metric that nothing names: an evaluator that was not asked yet has said none.
+  void require_known_limits() const {
+    if (!options_.evaluator->metrics().empty()) return;  // resolve_search() knew them
+    std::vector<std::string> known = log::metric_names(log_);
+    for (const sweep::FactLimit& one : search_.outcome_limits) {
+      if (std::find(known.begin(), known.end(), one.fact) != known.end()) continue;
+      const space::DesignSpace& searched = space();
+      for (const space::Parameter& parameter : searched.parameters()) known.push_back(parameter.name);
+      if (const space::Rules* rules = searched.rules().get()) {
+        for (const space::Rules::Derived& derived : rules->derived()) known.push_back(derived.name);
+      }
+      const auto nearest = nearest_name(one.fact, known);  // all the known ones would not fit
+      throw Error(ErrorKind::usage,
+                  fmt::format("--max {}: neither a parameter nor a derived quantity, and nothing says yet that the "
+                              "evaluator gives it. If it does, name all that it gives: --evaluator-metrics {}.{}",
+                              printable(one.fact), printable(join(scoring_.metrics, ",")),
+                              nearest ? fmt::format(" Did you mean '{}'?", printable(*nearest)) : ""));
+    }
   }
 
   /// Error{no_feasible} where nothing is within the limits: said before anything is written to a log that has nothing.

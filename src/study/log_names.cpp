@@ -42,23 +42,72 @@ std::optional<std::string> metric_of_word(const std::string& word) {
   return dataset::metric_of_short_name(word);
 }
 
-/// Objectives of imports and of what was told, by run. What another program wrote as options may be no JSON.
-std::map<std::int64_t, std::string> imported_objectives(const log::Log& log) {
-  std::map<std::int64_t, std::string> objectives;
-  for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
-    if (run.kind != to_string(log::RunKind::import) && run.kind != to_string(log::RunKind::tell)) continue;
-    const auto options = nlohmann::json::parse(bounded_json(run.options_json), nullptr, false);
-    if (!options.is_object()) continue;
-    const auto metric = options.find("metric");  // logs of earlier versions have the column's name only
-    const auto column = options.find("objective");
-    if (metric != options.end() && metric->is_string()) {
-      objectives[run.run_id] = metric->get<std::string>();
-    } else if (column != options.end() && column->is_string()) {
-      objectives[run.run_id] = dataset::snake_case(column->get<std::string>());
-    }
+/// The metric that an objective is; nothing for a product, and for what another program wrote.
+std::optional<std::string> single_metric(const std::string& objective) {
+  try {
+    const dataset::Objective product = dataset::parse_objective(objective, Direction::minimise);
+    return product.factors.size() == 1 ? std::optional(product.factors.front().metric) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  return objectives;
 }
+
+/// What the rows of a run are compared by, where it is one metric. What another program wrote as options may be no
+/// JSON.
+std::optional<std::string> objective_of_run(const log::RunInfo& run) {
+  using log::RunKind;
+  const auto is = [&](RunKind kind) { return run.kind == to_string(kind); };
+  const bool table = is(RunKind::import) || is(RunKind::tell);
+  if (!table && !is(RunKind::campaign) && !is(RunKind::search) && !is(RunKind::sweep)) return std::nullopt;
+  const auto options = nlohmann::json::parse(bounded_json(run.options_json), nullptr, false);
+  if (!options.is_object()) return std::nullopt;
+  const auto objective = options.find("objective");
+  if (table) {
+    const auto metric = options.find("metric");  // logs of earlier versions have the column's name only
+    if (metric != options.end() && metric->is_string()) return metric->get<std::string>();
+  }
+  if (objective == options.end() || !objective->is_string()) return std::nullopt;
+  return table ? dataset::snake_case(objective->get<std::string>()) : single_metric(objective->get<std::string>());
+}
+
+/// Metrics that no column is for: those of the log's own rows.
+std::vector<std::string> further_metrics(const log::Log& log) {
+  std::vector<std::string> names = log::metric_names(log);
+  const std::vector<std::string>& standard = log::standard_metrics();
+  std::erase_if(names, [&](const std::string& name) { return std::ranges::find(standard, name) != standard.end(); });
+  return names;
+}
+
+/// What rows of a log are compared by that have no latency_s.
+class LoggedObjectives {
+ public:
+  explicit LoggedObjectives(const log::Log& log) {
+    for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
+      if (auto metric = objective_of_run(run)) by_run_[run.run_id] = std::move(*metric);
+    }
+    for (const log::AskRun& run : log::asks(log)) {
+      if (!asked_) asked_ = single_metric(run.objective);  // the newest is first
+    }
+    const std::vector<std::string> further = further_metrics(log);
+    if (further.size() == 1) only_ = further.front();
+  }
+  /// No row is compared by anything but latency_s.
+  [[nodiscard]] bool all_latency() const {
+    const auto other = [](const auto& run) { return run.second != kLatency; };
+    return std::ranges::none_of(by_run_, other) && rest() == kLatency;
+  }
+  /// Of a run that wrote rows; nothing where its options name no metric.
+  [[nodiscard]] std::optional<std::string> of(std::int64_t run_id) const {
+    const auto found = by_run_.find(run_id);
+    return found == by_run_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// Where no run says: what was asked for last, else the only metric that the log has of its own.
+  [[nodiscard]] std::string rest() const { return asked_.value_or(only_.value_or(kLatency)); }
+
+ private:
+  std::map<std::int64_t, std::string> by_run_;
+  std::optional<std::string> asked_, only_;
+};
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':';
@@ -96,36 +145,40 @@ std::vector<std::string> technologies_of(const log::Log& log, const std::string&
 }
 
 std::map<std::string, std::string> own_objectives(const log::Log& log) {
-  const std::map<std::int64_t, std::string> imported = imported_objectives(log);
-  std::map<std::string, std::set<std::string>> found;
-  for (const log::WorkloadOrigin& origin : log::workload_origins(log)) {
-    const auto import = imported.find(origin.run_id);
-    std::set<std::string>& objectives = found[origin.workload];
-    if (origin.has_latency) objectives.insert(kLatency);
-    if (import != imported.end()) objectives.insert(import->second);
-  }
+  const LoggedObjectives logged(log);
   std::map<std::string, std::string> own;
-  for (const auto& [workload, objectives] : found) {
-    const bool clear = objectives.size() == 1 && !objectives.contains(kLatency);
-    own[workload] = clear ? *objectives.begin() : kLatency;
+  std::set<std::string> with_latency;
+  for (const log::WorkloadOrigin& origin : log::workload_origins(log)) {  // by workload, the newest run last
+    std::string& objective = own.try_emplace(origin.workload, kLatency).first->second;
+    if (origin.has_latency) with_latency.insert(origin.workload);
+    if (const auto metric = logged.of(origin.run_id); metric && *metric != kLatency) objective = *metric;
+  }
+  for (auto& [workload, objective] : own) {
+    if (with_latency.contains(workload)) {
+      objective = kLatency;
+    } else if (objective == kLatency) {
+      objective = logged.rest();
+    }
   }
   return own;
 }
 
 std::string own_objective(const log::Log& log) {
-  if (imported_objectives(log).empty()) return kLatency;  // which rows are whose changes nothing, and is long to ask
+  if (LoggedObjectives(log).all_latency()) return kLatency;  // which rows are whose changes nothing, and is long to ask
   std::set<std::string> objectives;
   for (const auto& [workload, metric] : own_objectives(log)) objectives.insert(metric);
   return objectives.size() == 1 ? *objectives.begin() : kLatency;
 }
 
 std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter) {
-  const std::map<std::int64_t, std::string> imported = imported_objectives(log);
+  const LoggedObjectives logged(log);
   std::set<std::string> objectives;
+  bool any_latency = false;
   for (const log::WorkloadOrigin& origin : log::workload_origins(log, filter)) {
-    const auto import = imported.find(origin.run_id);
-    objectives.insert(origin.has_latency || import == imported.end() ? kLatency : import->second);
+    any_latency = any_latency || origin.has_latency;
+    objectives.insert(origin.has_latency ? kLatency : logged.of(origin.run_id).value_or(logged.rest()));
   }
+  if (!any_latency && objectives.size() > 1) objectives.erase(kLatency);  // nothing is compared by what no row has
   if (objectives.empty()) objectives.insert(kLatency);
   return objectives;
 }

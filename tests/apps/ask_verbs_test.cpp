@@ -499,6 +499,24 @@ TEST_F(Ask, ARefusedOneLeavesNoLog) {
   EXPECT_THAT(limited.out, HasSubstr(",time_ms,power_w,reason\n"));
 }
 
+/// What the log's rows have beside the objective is asked for again, and what --metric names; it may stay empty.
+TEST_F(Ask, TablesHaveTheMetricsThatTheLogHas) {
+  const Outcome first = ask({"-n", "4", "--metric", "energy_mj,area_mm2"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr(",time_ms,energy_mj,area_mm2,reason\n"));
+  Cells cells = cells_of(first.out);
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    cells[i][7] = std::to_string(i);
+    if (i > 1) cells[i][8] = "2.5";
+  }
+  ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_metrics WHERE name = 'energy_mj'"), 3) << "one was left empty";
+  const Outcome second = ask({"-n", "2"});
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr(",time_ms,energy_mj,reason\n")) << "no row has area_mm2";
+  EXPECT_THAT(ask({"-n", "2", "--evaluator", "another"}).out, HasSubstr(",time_ms,reason\n"));
+}
+
 TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {
   expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "there is no such log. Name its space with --space");
   const std::string remedy = "no such log. Check the path, or begin one with `hindsight ask --space SPACE";

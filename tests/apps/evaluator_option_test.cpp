@@ -277,6 +277,18 @@ TEST_F(EvaluatorOption, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
 }
 
+/// A campaign does not ask before it draws, and so does not know what an evaluator gives.
+TEST_F(EvaluatorOption, ACampaignSaysHowToNameALimitedMetric) {
+  const std::vector<std::string> campaign{"campaign",       "--space",     "tiny",    "--workloads", "m6",
+                                          "--rounds",       "1",           "--batch", "2",           "--log",
+                                          file("a.sqlite"), "--evaluator", "cat",     "--max",       "my_die_mm2=20"};
+  expect_one_line_error(hindsight(campaign), 2, "--evaluator-metrics latency_s,my_die_mm2");
+  EXPECT_FALSE(std::filesystem::exists(file("a.sqlite")));
+  std::vector<std::string> named = campaign;
+  named.insert(named.end(), {"--evaluator-metrics", "latency_s,my_die_mm2"});
+  EXPECT_THAT(hindsight(named).err, ::testing::Not(HasSubstr("--max"))) << "the remedy works: then 'cat' is asked";
+}
+
 /// Limits of what only an answer knows leave no row out, as in a search and a campaign; the summary counts them.
 TEST_F(EvaluatorOption, LimitsOfAnswersAreCountedAndLeaveNoRowOut) {
   ASSERT_EQ(hindsight(sweep("plain.sqlite", "40")).exit_code, 0);

@@ -137,6 +137,25 @@ TEST_F(ImportedLog, ShowsTheBestByItsOwnObjective) {
                     HasSubstr("cost_ms")));
 }
 
+/// A front is of rows that have all its metrics: what keeps others from it is said, and so is that none has one.
+TEST_F(ImportedLog, FrontsSayWhatTheyLeaveOut) {
+  const std::string table = write("part.csv", "a,cost_ms,energy_mj\n1,5,2\n2,3,\n3,9,1\n");
+  ASSERT_EQ(import(table, {"--constraint", "energy_mj"}).exit_code, 0);
+  const auto stats = [&](const std::string& pareto) {
+    const Outcome shown = hindsight({"log", "stats", log(), "--pareto", pareto});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    return shown.out;
+  };
+  const std::string none = stats("latency_s,energy_mj");
+  EXPECT_THAT(none, HasSubstr("no feasible row has latency_s. Others (--pareto): cost_ms, energy_mj."));
+  EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "energy"}).out,
+              HasSubstr("no feasible row has energy_j. Others (--metric): cost_ms, energy_mj. Did you mean"));
+  EXPECT_THAT(stats("cost_ms,energy_mj"),
+              HasSubstr("of 3 feasible rows, some lack a metric and stand on no front: energy_mj in 1\n"));
+  EXPECT_THAT(hindsight({"log", "show", log(), "--plot", "--metric", "energy_mj"}).out,
+              HasSubstr("2 feasible rows, 1 more lack energy_mj"));
+}
+
 TEST_F(ImportedLog, InferWithoutAnObjectiveNamesWhatLooksLikeResults) {
   const Outcome inferred = hindsight({"space", "infer", write("tuning.csv", tuning_table())});
   ASSERT_EQ(inferred.exit_code, 0) << inferred.err;

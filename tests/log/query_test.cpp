@@ -165,6 +165,16 @@ TEST_F(QueryTest, ParetoFrontOfTwoMetrics) {
   EXPECT_EQ(error_of([&] { (void)pareto_front(*log_, "net_a", {"latency_s"}); }).first, ErrorKind::usage);
 }
 
+TEST_F(QueryTest, CountsFeasibleRowsByMetric) {
+  const auto counts = metric_counts(*log_, "net_a");
+  EXPECT_EQ(counts.at("latency_s"), 4U);
+  EXPECT_EQ(counts.at("mac_j"), designs(best_designs(*log_, "net_a", "mac_j", 100)).size());
+  EXPECT_FALSE(counts.contains("peak_power_w")) << "no row has it";
+  EXPECT_EQ(metric_counts(*log_, "net_a", {.evaluator = "external"}).at("latency_s"), 1U);
+  EXPECT_EQ(metric_counts(*log_, "net_a", {.space = "edge"}), counts);
+  EXPECT_TRUE(metric_counts(*log_, "net_b").empty()) << "no feasible row";
+}
+
 TEST(NonDominated, KeepsEqualPointsAndOrdersThem) {
   EXPECT_THAT(non_dominated({}), IsEmpty());
   EXPECT_THAT(non_dominated({{2, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 2}}), ElementsAre(1U, 4U, 0U, 2U));

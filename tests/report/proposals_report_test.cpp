@@ -239,6 +239,32 @@ TEST(FrontText, SaysWhatIsTradedAndWhatIsTrue) {
   EXPECT_THAT(text, Not(HasSubstr("ranked by"))) << "a front has no order of merit";
 }
 
+/// The front of the objective and a fact, with a log beside it that corrected predictions.
+std::string corrected_front(dataset::ValueScale scale, double before, double after) {
+  Proposals proposals = simulated_front();
+  proposals.options.front[1].value = proposals.options.front[2].value;  // the model has learned the objective alone
+  surrogate::Model::Parts parts = proposals.model.parts();
+  parts.objective_scaler.value_scale = scale;
+  proposals.model = surrogate::Model(std::move(parts));
+  proposals.result.log_beside = {.designs = 2,
+                                 .beaten = 1,
+                                 .compared = 10,
+                                 .corrected = true,
+                                 .margins = {before, 0, 0},
+                                 .errors_before = {before, 0, 0},
+                                 .errors_after = {after, 0, 0}};
+  return proposals_text(proposals, DesignStyle::compact, 0);
+}
+
+TEST(FrontText, SaysWhatTheLogCorrectedInUnitsThatMeanSomething) {
+  using dataset::ValueScale;
+  EXPECT_THAT(corrected_front(ValueScale::logarithmic, 0.1, 0.05), HasSubstr("latency_s 5.1 % instead of 10.5 %"));
+  EXPECT_THAT(corrected_front(ValueScale::logarithmic, 0.0511, 0.0510), HasSubstr("latency_s 5.2 % with and without"));
+  EXPECT_THAT(corrected_front(ValueScale::linear, 2.1837e-5, 1e-5), HasSubstr("latency_s 10.0 us instead of 21.8 us"));
+  EXPECT_THAT(corrected_front(ValueScale::log1p, 2.1837e-5, 1e-5),
+              HasSubstr(" instead of 2.18e-05 in log(1 + latency_s)"));
+}
+
 TEST(FrontText, FitsTheTerminalAndKeepsMetricsAndTruth) {
   for (const int columns : {80, 120}) {
     const std::string text = proposals_text(simulated_front(), DesignStyle::compact, columns);

@@ -207,6 +207,89 @@ TEST_F(StudyReportTest, AMetricThatSomeRowsLackIsNotKnownThere) {
   EXPECT_EQ(report_svg(made, "pareto", "").find("nan"), std::string::npos);
 }
 
+/// A row of somebody's own simulator: nothing is measured in seconds.
+EvaluationRow in_ms(int x, double latency_ms, std::vector<std::pair<std::string, double>> more = {}) {
+  EvaluationRow row = log::test::feasible_row(kNetA, log::test::text_id(x), 1, 1);
+  row.metrics = std::move(more);
+  row.metrics.emplace_back("latency_ms", latency_ms);
+  return row;
+}
+
+TEST_F(StudyReportTest, TheBestLoggedDesignIsTheBestByWhatTheLogHas) {
+  make({in_ms(1, 1.618), in_ms(2, 0.4855), in_ms(3, 2.706)});
+  const StudyReport made = report();
+  const std::string id = space::short_id(log::test::text_id(2));
+  EXPECT_THAT(made.headline, HasSubstr(id + " is the best, with latency_ms of 0.4855: it runs 1 workload of 1"));
+  EXPECT_EQ(made.facts.at(0).value, id + ", latency_ms of 0.4855");
+  make({in_ms(1, 1, {{"energy_mj", 3}}), in_ms(2, 2, {{"energy_mj", 1}})}, "two.db");
+  EXPECT_THAT(report("two.db").headline, HasSubstr("No feasible row has latency_s, so no logged design is called the"))
+      << "nothing says which of two metrics counts";
+  make({in_ms(1, 3), in_ms(2, -2), in_ms(3, -5), in_ms(4, 1)}, "signs.db");
+  EXPECT_THAT(report("signs.db").headline, HasSubstr(space::short_id(log::test::text_id(3)) + " is the best, with"));
+}
+
+TEST_F(StudyReportTest, WhatWasAskedForIsNotCalledNothing) {
+  make({in_ms(1, 2)});
+  log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+  const std::int64_t run = log.begin_run(
+      log::RunKind::ask, log::test::provenance(),
+      R"({"space": "edge", "evaluator": "pe_array", "objective": "latency_ms", "metrics": ["latency_ms"]})");
+  std::vector<log::ProposalRow> rows;
+  for (int x = 1; x <= 3; ++x) {
+    const std::string design = log::test::text_id(x);
+    rows.push_back({.design_text_id = design,
+                    .design_hash = content_hash(design),
+                    .workload_id = kNetA,
+                    .rank = x,
+                    .objective = "latency_ms",
+                    .predicted_value = 1,
+                    .predicted_json = "{}"});
+  }
+  log.add_proposals(run, 1, std::nullopt, rows);
+  EXPECT_THAT(report().headline, ::testing::StartsWith("1 round asked for 3 designs. Of the logged designs "));
+}
+
+/// The exact optimum and comparisons with GPUs are of the built-in model; these rows are of "pe_array".
+TEST_F(StudyReportTest, AnotherSimulatorIsNotSentToVerbsOfTheBuiltInModel) {
+  make({in_ms(9, 2)});
+  log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+  const auto text = [&](std::int64_t run) {
+    const std::string design = log::test::text_id(1);
+    log.add_proposals(run, 1, std::nullopt,
+                      {{.design_text_id = design,
+                        .design_hash = content_hash(design),
+                        .workload_id = kNetA,
+                        .rank = 1,
+                        .objective = "latency_ms",
+                        .predicted_value = 1,
+                        .predicted_json = R"({"p_feasible": 1})"}});
+    return report_markdown(report());
+  };
+  const std::string foreign = text(log.begin_run(log::RunKind::propose, log::test::provenance(), "{}"));
+  EXPECT_EQ(foreign.find("hindsight optimum"), std::string::npos) << foreign;
+  EXPECT_EQ(foreign.find("hindsight check"), std::string::npos) << foreign;
+}
+
+TEST_F(StudyReportTest, RowsThatLackAMetricCountInWhatTheyHave) {
+  make({in_ms(1, 1.218, {{"energy_mj", 2}}), in_ms(2, 3, {{"energy_mj", 1}})});
+  make({in_ms(1, 1.569, {{"energy_mj", 2}}), in_ms(3, 1.1496)}, "b.db");
+  const auto with_objective = [&](const std::string& name) {  // of the two metrics
+    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write);
+    static_cast<void>(log.begin_run(
+        log::RunKind::ask, log::test::provenance(),
+        R"({"space": "edge", "evaluator": "pe_array", "objective": "latency_ms", "metrics": ["latency_ms"]})"));
+    return report(name);
+  };
+  const StudyReport a = with_objective("study.db"), b = with_objective("b.db");
+  const ReportFigure& versus = figure_of(compared(a, b), "versus");
+  EXPECT_THAT(versus.table.rows.at(0), ElementsAre("net_a", "latency_ms", "1.218", "1.15", "0.944"));
+  const auto says = [](const StudyReport& one) {
+    return report_markdown(one).find("some lack a metric (energy\\_mj in 1 row)") != std::string::npos;
+  };
+  EXPECT_FALSE(says(a));
+  EXPECT_TRUE(says(b)) << report_markdown(b);
+}
+
 TEST_F(StudyReportTest, SampleHasFewPointsOfManyRowsAndSaysSo) {
   std::vector<EvaluationRow> rows;
   for (int i = 0; i < 12000; ++i)

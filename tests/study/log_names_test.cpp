@@ -49,12 +49,51 @@ class LogNames : public ::testing::Test {
     return log::Log::open(file, log::OpenMode::read_only);
   }
 
- private:
   std::filesystem::path folder_;
 };
 
 TEST_F(LogNames, AnImportsObjectiveIsTheLogsOwn) {
   EXPECT_EQ(own_objective(import("a,Cost (ms),util_BRAM\n1,5,1\n2,6,2\n", "Cost (ms)")), "cost_ms");
+}
+
+/// Rows of runs whose options name an objective, as campaigns and searches write them; without options, the rest.
+TEST_F(LogNames, WhatARunWasForIsTheLogsOwnObjective) {
+  const auto own = [&](const std::string& name, log::RunKind kind, const std::vector<std::string>& options,
+                       const log::Metrics& metrics) {
+    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write_create);
+    const std::int64_t space = log.add_space("mine", "definition", "hash");
+    const std::int64_t workload = log.add_workload("net", "layers", "hash", 1, "[]", 1, {});
+    const std::int64_t evaluator = log.add_evaluator("simulator", "hash", "told");
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      const std::string text = "a=" + std::to_string(i);
+      const std::int64_t run = log.begin_run(kind, provenance(), options[i]);
+      const log::AppendResult added = log.append(run, space, evaluator,
+                                                 {{.workload_id = workload,
+                                                   .design_text_id = text,
+                                                   .design_hash = content_hash(text),
+                                                   .feasible = true,
+                                                   .metrics = metrics,
+                                                   .violations = {}}});
+      EXPECT_TRUE(added.rejected.empty());
+    }
+    const std::set<std::string> of_rows = own_objectives_of(log, {});
+    const std::string objective = own_objective(log);
+    EXPECT_TRUE(of_rows.contains(objective)) << objective;
+    return objective;
+  };
+  using log::RunKind;
+  const log::Metrics two = {{"latency_ms", 2}, {"energy_mj", 3}};
+  const std::string by_latency = R"({"objective": "latency_ms"})", by_energy = R"({"objective": "energy_mj"})";
+  EXPECT_EQ(own("a.db", RunKind::campaign, {by_latency}, two), "latency_ms");
+  EXPECT_EQ(own("b.db", RunKind::search, {by_energy}, two), "energy_mj");
+  EXPECT_EQ(own("c.db", RunKind::campaign, {R"({"objective": "latency_s"})", by_latency}, two), "latency_ms")
+      << "no row has latency_s";
+  EXPECT_EQ(own("d.db", RunKind::campaign, {by_energy, by_latency}, two), "latency_ms") << "the newest";
+  EXPECT_EQ(own("e.db", RunKind::campaign, {by_latency}, {{"latency_ms", 2}, {"latency_s", 2e-3}}), "latency_s");
+  EXPECT_EQ(own("f.db", RunKind::worker, {"{}"}, two), "latency_s") << "nothing says which of the two";
+  EXPECT_EQ(own("g.db", RunKind::worker, {"{}"}, {{"latency_ms", 2}}), "latency_ms") << "the only one";
+  EXPECT_EQ(own("h.db", RunKind::campaign, {R"({"objective": "latency_ms * energy_mj"})"}, two), "latency_s");
+  EXPECT_EQ(own("i.db", RunKind::campaign, {"no JSON", R"({"objective": 3})"}, {{"latency_ms", 2}}), "latency_ms");
 }
 
 TEST_F(LogNames, ProposalsSayOfWhichMetricsMoreIsBetter) {

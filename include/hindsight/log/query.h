@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -119,6 +120,10 @@ struct WorkloadOrigin {
 
 /// Names that best_designs() and pareto_front() accept: the standard metrics, then the others of this log by name.
 [[nodiscard]] std::vector<std::string> metric_names(const Log& log);
+
+/// How many feasible evaluations of a workload have each metric; what none has is left out.
+[[nodiscard]] std::map<std::string, std::uint64_t> metric_counts(const Log& log, const std::string& workload,
+                                                                 EvaluationFilter filter = {});
 
 /// A feasible evaluation with the metrics that were asked for.
 struct RankedEvaluation {

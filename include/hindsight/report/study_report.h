@@ -52,6 +52,7 @@ struct ReportPanel {
   std::string name;
   std::vector<std::string> categories = {};  ///< of bars
   std::vector<ReportSeries> series = {};
+  std::vector<double> best = {};  ///< of points of a log: per column, of every row, drawn or not; NaN: none has it
 };
 
 enum class FigureKind {
@@ -108,8 +109,10 @@ struct ChosenDesign {
   std::string text_id = {};
   std::string space = {}, space_definition = {};
   std::vector<std::string> workloads = {};
-  std::string evaluator = {};   ///< name of what its rows, or the log's, come from; empty: none
-  std::string objective = {};   ///< as it is minimised
+  std::string evaluator = {};  ///< name of what its rows, or the log's, come from; empty: none
+  std::string objective = {};  ///< as it is minimised
+  /// Of a logged design: its geometric mean over workloads; nothing: no row has the objective.
+  std::optional<double> value = {};
   std::string technology = {};  ///< as a verdict names it; empty: not known
   bool proposed = false;
 };

@@ -12,14 +12,15 @@
 
 namespace hindsight::study {
 
-/// By workload, the metric that its designs are compared by when the user names none: latency_s where it was logged,
-/// else the objective of its imports, or of what was told, when all have the same, else latency_s.
+/// By workload, the metric that its designs are compared by when the user names none: latency_s where it was logged;
+/// else what the newest run that wrote its rows (an import, what was told, a campaign, a search) was for; else what was
+/// asked for last; else the only metric that the log has of its own; else latency_s.
 [[nodiscard]] std::map<std::string, std::string> own_objectives(const log::Log& log);
 /// The one that all workloads have, else latency_s.
 [[nodiscard]] std::string own_objective(const log::Log& log);
 
-/// What the selected rows are compared by, by the runs that wrote them: latency_s where it was logged, else the
-/// objective of the import, else latency_s. Not empty.
+/// What the selected rows are compared by, by the runs that wrote them: latency_s where it was logged, else as
+/// own_objectives() says of the run. Not empty.
 [[nodiscard]] std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter);
 
 /// Metrics of which more is better, because the newest ask for one of them alone said so, or, without an ask, the
