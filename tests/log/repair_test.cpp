@@ -108,6 +108,29 @@ TEST_F(RepairTest, ASoundLogComesBackWhole) {
   EXPECT_EQ(table(result, "evaluation_metrics").recovered, 200U);
 }
 
+/// A reference that is NULL names no parent, also where the parent's table is empty.
+TEST_F(RepairTest, WhatWasAskedForWithoutAModelComesBack) {
+  {
+    Log log = Log::open(file_, OpenMode::read_write_create);
+    const Ids ids = register_all(log);
+    const std::int64_t ask = log.begin_run(RunKind::ask, provenance(), "{}");
+    ProposalRow first{.design_text_id = text_id(1), .design_hash = content_hash(text_id(1)), .rank = 1};
+    first.objective = "latency_s";
+    ProposalRow second{.design_text_id = text_id(2), .design_hash = content_hash(text_id(2)), .rank = 2};
+    second.objective = "latency_s";
+    second.workload_id = ids.workload;
+    log.add_proposals(ask, ids.space, std::nullopt, {first, second});
+    log.end_run(ask, RunStatus::finished);
+  }
+  const RepairResult result = repair();
+  EXPECT_TRUE(result.whole());
+  EXPECT_EQ(table(result, "proposals").recovered, 2U);
+  EXPECT_EQ(table(result, "proposals").without_parent, 0U);
+  SQLite::Database database(repaired_.string());
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM proposals WHERE model_id IS NULL").getInt(), 2);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM proposals WHERE workload_id IS NULL").getInt(), 1);
+}
+
 /// How the page is damaged.
 enum class Damage { zeros, noise, torn, cut };
 
