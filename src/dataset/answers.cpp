@@ -390,6 +390,14 @@ std::vector<std::string> known_metrics(const log::Log& log) {
   return names;
 }
 
+/// The answers about designs that no row of the log is of: what others lack is forgotten, what these lack is known.
+Answers without_known(const log::Log& log, const space::DesignSpace& space, Answers answers) {
+  std::erase_if(answers.rows, [&](const Answer& answer) {
+    return !log::design_history(log, space.text_id(answer.design)).evaluators.empty();
+  });
+  return answers;
+}
+
 }  // namespace
 
 bool is_proposal_table(const CsvTable& table) {
@@ -455,7 +463,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   const space::DesignSpace space = space_of_proposals(log, table, options.space);
   const Answers answers = read_answers(table, space, {.metrics = known_metrics(log)});
-  require_same_metrics(table, answers);
+  require_same_metrics(table, without_known(log, space, answers));
   TrialTable rows(table.file, "");
   std::vector<std::string> metrics;
   for (const Answer& answer : answers.rows) {

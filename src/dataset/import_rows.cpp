@@ -53,10 +53,16 @@ LoggedRows logged_rows(const log::Log& log, const ImportPlace& place) {
   return known;
 }
 
+void count_outcome(const log::EvaluationRow& row, ImportResult& result) {
+  result.feasible += row.feasible ? 1 : 0;
+  if (!row.feasible) ++result.infeasible[row.violations.front().code];
+}
+
 /// Gives rows the ids of their workloads and the numbers of their measurements. A row that says what the log says is
-/// that measurement; another is the next one, or contradicts the log when only one is kept.
+/// that measurement; another is the next one, or contradicts the log when only one is kept. One that agrees as far as
+/// it goes is there before: the log knows more of it.
 void number_rows(std::vector<TableRow>& rows, const ImportPlace& ids, LoggedRows logged, Duplicates duplicates,
-                 Refusals& refusals) {
+                 Agreement agreement, ImportResult& result, Refusals& refusals) {
   std::size_t kept = 0;
   const Steps steps("comparing rows with the log's", rows.size());
   std::uint64_t done = 0;
@@ -68,11 +74,16 @@ void number_rows(std::vector<TableRow>& rows, const ImportPlace& ids, LoggedRows
     if (!is_new) {
       LoggedRepeats& known = logged[key];
       const Outcome outcome = outcome_of(row);
-      if (const auto repeat = known.take(outcome)) {
+      if (const auto repeat = known.take(outcome, agreement)) {
         row.evaluation.repeat = *repeat;
+        if (agreement == Agreement::as_far_as_said) {
+          ++result.already_present;
+          count_outcome(row.evaluation, result);
+          continue;
+        }
       } else if (duplicates == Duplicates::keep) {
         row.evaluation.repeat = known.next();
-      } else if (const std::string problem = known.contradiction_of(outcome); !problem.empty()) {
+      } else if (const std::string problem = known.contradiction_of(outcome, agreement); !problem.empty()) {
         refusals.add_contradiction(row.line, problem + " (the log's is kept)");
         continue;
       }
@@ -124,9 +135,7 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
       refusals.add(rows[begin + rejected.index].line, rejected.reason);
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (!accepted[i]) continue;
-      result.feasible += batch[i].feasible ? 1 : 0;
-      if (!batch[i].feasible) ++result.infeasible[batch[i].violations.front().code];
+      if (accepted[i]) count_outcome(batch[i], result);
     }
   }
 }
@@ -303,7 +312,9 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
   log::Transaction whole(opened);
   const ImportPlace place = find_place(opened, source, resolved, space, target, read.contexts);
-  number_rows(read.rows, place, logged_rows(opened, place), duplicates, refusals);
+  // What came from the log need not say all that the log says.
+  const Agreement agreement = source.joins_log ? Agreement::as_far_as_said : Agreement::exact;
+  number_rows(read.rows, place, logged_rows(opened, place), duplicates, agreement, result, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   result.renamed = renamed_columns(source.table, resolved, space);
   result.space = place.space_name;

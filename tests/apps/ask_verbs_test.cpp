@@ -186,8 +186,10 @@ TEST_F(Ask, ASecondAnswerNeedsRepeat) {
   cells[1][7] = "9.5";
   cells[1][8] = "";
   ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  cells[1][7] = "9.5004";
+  EXPECT_EQ(Json::parse(tell(csv_of(cells)).out).at("already_present"), 1) << "9.5 is it in four digits";
   cells[1][7] = "9.75";
-  expect_refused(csv_of(cells), "told before with other values. If it was measured again, add --repeat");
+  expect_refused(csv_of(cells), "time_ms is 9.5 there, 9.75 here. If it was measured again, add --repeat");
   ASSERT_EQ(tell(csv_of(cells), {"--repeat"}).exit_code, 0);
   EXPECT_EQ(count("SELECT max(repeat) FROM evaluations"), 1);
   cells.push_back(cells[1]);
