@@ -88,6 +88,18 @@ TEST_F(ImportCsv, TheReasonIsTheColumnOrTheWordOrInfeasible) {
               ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom", "nan"));
 }
 
+TEST_F(ImportCsv, AReasonMakesARowInfeasible) {
+  EXPECT_THAT(reasons_of("a,y,Reason\n1,3,\n2,-1,hot spot\n3,-1,timeout\n4,5,\n", {.objective = "y"}),
+              ElementsAre("ok", "hot_spot", "timeout", "ok"));
+  std::filesystem::remove(file_);  // every table has a space of its own
+  EXPECT_THAT(reasons_of("b,y,reason\n1,3,fine\n2,4,fine\n", {.objective = "y"}), ElementsAre("ok", "ok"))
+      << "what every row has tells no failure";
+  std::filesystem::remove(file_);
+  EXPECT_THAT(reasons_of("c,y,bad,reason\n1,3,0,checked\n2,4,1,\n3,5,0,\n", {.objective = "y", .infeasible = "bad"}),
+              ElementsAre("ok", "infeasible", "ok"))
+      << "the flag says what failed";
+}
+
 TEST_F(ImportCsv, FlagsInTheirSpellings) {
   EXPECT_THAT(reasons_of("a,y,bad\n1,3,0\n2,3,1\n3,3,false\n4,3,TRUE\n5,3,no\n6,3,Yes\n7,3,1.0\n",
                          {.objective = "y", .infeasible = "bad"}),
@@ -155,6 +167,23 @@ TEST_F(ImportCsv, AsksAboutWhatToolsWriteForFailedRuns) {
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,7\n"), IsEmpty()) << "all are equal";
 }
 
+TEST_F(ImportCsv, RowsThatAFillerRefusesAreAskedAboutToo) {
+  const std::string table = "a,Latency (ms)\n1,3\n2,-1\n3,-1\n4,5\n";
+  const ImportResult told = import(table, {.objective = "Latency (ms)"});
+  EXPECT_EQ(told.rejected_count, 2U);
+  EXPECT_THAT(told.remarks, ElementsAre("2 of 4 rows have a latency_ms of exactly -1 and are refused. If they are "
+                                        "failed runs, mark them: --infeasible 'Latency (ms)=-1'"));
+  const ImportResult marked = import(table, {.objective = "Latency (ms)", .infeasible = "Latency (ms)=-1"});
+  EXPECT_EQ(marked.inserted, 2U) << "the remedy works, also into the same log";
+  EXPECT_EQ(marked.rejected_count, 0U);
+}
+
+TEST_F(ImportCsv, OnlyAColumnWithoutARoleIsOfferedAsAMark) {
+  const ImportResult told =
+      import("a,y,energy\n1,7,3\n2,1e9,\n3,1e9,\n4,9,4\n", {.objective = "y", .constraints = {"energy"}});
+  EXPECT_THAT(told.remarks, ElementsAre(HasSubstr("--infeasible y=1")));
+}
+
 TEST_F(ImportCsv, AValueOfTheObjectiveMayMarkFailedRuns) {
   const CsvRoles wanted{.objective = "y", .infeasible = "y=-1"};
   EXPECT_THAT(reasons_of("a,y\n1,3\n2,-1.0\n3,-1\n4,5\n", wanted), ElementsAre("ok", "infeasible", "infeasible", "ok"));
@@ -172,6 +201,19 @@ TEST_F(ImportCsv, SaysThatNothingIsFeasible) {
                           "status, and not what a good one has"));
   EXPECT_THAT(remarks("a,y\n1,oom\n2,oom\n", std::nullopt),
               ElementsAre("no row is feasible, and from these alone nothing can be learnt"));
+  std::filesystem::remove(file_);
+  EXPECT_THAT(import("a,y,status\n1,3,OK\n2,4,OK\n3,,FAILED\n", {.objective = "y", .constraints = {"status"}}).remarks,
+              ElementsAre("no row is feasible: 2 of 3 have a y, and were refused or have a reason. Check the roles"));
+  std::filesystem::remove(file_);
+  const std::string known = "a,y\n1,3\n2,4\n3,oom\n4,oom\n";
+  import_into(known, "a,y\n1,3\n2,4\n", {.objective = "y"});
+  EXPECT_THAT(import_into(known, "a,y\n3,oom\n4,oom\n", {.objective = "y"}).remarks, IsEmpty())
+      << "the log has feasible rows beside these";
+}
+
+TEST_F(ImportCsv, AFlagMayHaveItsOwnWords) {
+  const ImportResult result = import("a,y,s\n1,1,OK\n2,2,0\n", {.objective = "y", .infeasible = "s"});
+  EXPECT_THAT(result.rejected, ElementsAre(HasSubstr("or name what failed rows have: --infeasible s=VALUE")));
 }
 
 TEST_F(ImportCsv, AResultThatIsEmptyInFailedRunsIsAskedAbout) {
@@ -427,6 +469,8 @@ TEST_F(ImportCsv, NothingIsWrittenWhenTheColumnsDoNotFit) {
               HasSubstr("no column for parameter 'b' of space 'inferred'"));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,c,y\n1,1,1\n", {.objective = "y"}); }),
               HasSubstr("column 'c' is no parameter"));
+  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n2,2\n", "a,y,status\n1,1,OK\n2,,FAILED\n", {.objective = "y"}); }),
+              HasSubstr("It tells what failed: --infeasible status=FAILED."));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n2,1\n", {.objective = "y"}); }),
               HasSubstr("no row of 1 can be imported; first: t.csv:2:1: a is '2'"));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n", {.objective = "y"}); }), HasSubstr("no row of 0"));
