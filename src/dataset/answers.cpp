@@ -146,12 +146,23 @@ class AnswerReader {
   }
 
   [[noreturn]] void refuse_column(const std::string& header) const {
+    const std::string problem =
+        fmt::format("column '{}' is no parameter of {}, no metric of the log, and none that `propose` writes.",
+                    printable(header, 60), printable(space_.name(), 60));
+    for (const std::string& metric : words_.awaited) {
+      const bool is_there =
+          std::ranges::any_of(table_.header, [&](const std::string& one) { return metric_of(one) == metric; });
+      if (is_there) continue;
+      fail(
+          fmt::format("{} Answers need '{}', which has no column: rename this one if it has these values in that "
+                      "unit, else add it",
+                      problem, printable(metric, 60)));
+    }
     std::vector<std::string> known = words_.metrics;
     for (const space::Parameter& parameter : space_.parameters()) known.push_back(parameter.name);
     const std::string remedy =
-        words_.remedy.empty() ? "" : " " + fmt::format(fmt::runtime(words_.remedy), printable(header));
-    fail(fmt::format("column '{}' is no parameter of {}, no metric of the log, and none that `propose` writes.{}{}",
-                     printable(header), printable(space_.name()), did_you_mean(header, known), remedy));
+        words_.remedy.empty() ? "" : " " + fmt::format(fmt::runtime(words_.remedy), printable(header, 60));
+    fail(problem + did_you_mean(header, known) + remedy);
   }
 
   /// Without a column a parameter must be inactive, which each row says; only one that can be may lack it.
@@ -308,7 +319,7 @@ class AnswerReader {
       if (cell.empty()) continue;
       if (const auto value = parse_double(cell)) {
         outcome.metrics.emplace_back(name, *value);
-      } else if (starts_like_number(cell) || said == true || !words_.words_are_reasons) {
+      } else if (starts_like_number(cell) || said == true) {
         fail(row, column, not_a_number(name, cell) + ". A design that failed has a reason instead");
       } else {
         word = column;

@@ -192,19 +192,23 @@ class Telling {
   /// What columns may be called, and whose ids designs may have.
   [[nodiscard]] dataset::AnswerWords words() const {
     dataset::AnswerWords words{
-        .metrics = log::metric_names(log_),
+        .metrics = {},
         .ignored = request_.ignored,
         .by_id = [this](const std::string& id) { return space_.parse_design(design_of_id(log_, id).text_id); },
-        .words_are_reasons = false,
         .remedy = "Name it with --metric {0} or --ignore {0}, or another space with --space"};
     const auto add = [&](const std::vector<std::string>& names) {
       for (const std::string& name : names) {
         if (!is_among(words.metrics, name)) words.metrics.push_back(name);
       }
     };
+    // Those that an answer is likely to have are named first where a column is none of them.
     add(expected_.metrics);
     add(request_.metrics);
     for (const log::PendingDesign& one : pending_) add(metrics_of(one.objective));
+    if (!expected_.objective.empty()) words.awaited = metrics_of(expected_.objective);
+    std::vector<std::string> logged = log::metric_names(log_);  // the standard ones first
+    std::rotate(logged.begin(), logged.begin() + std::ssize(log::standard_metrics()), logged.end());
+    add(logged);
     return words;
   }
 

@@ -219,14 +219,13 @@ TEST_F(Ask, AnswersThatDoNotFitAreRefusedWhole) {
   off.back()[2] = "8";
   off.back()[4] = "fats";
   expect_refused(csv_of(off), "mode is 'fats', which the space does not have. Did you mean 'fast'? Nothing");
-  expect_refused(with(7, "nan"), "time_ms is 'nan', which is not a number");
   expect_refused(with(7, "12ms"), "time_ms is '12ms', which is not a number");
   Cells unknown = good;
   unknown[0][7] = "time";
   expect_refused(
       csv_of(unknown),
-      "column 'time' is no parameter of mine, no metric of the log, and none that `propose` writes. Did you mean "
-      "'time_ms'?");
+      "column 'time' is no parameter of mine, no metric of the log, and none that `propose` writes. Answers need "
+      "'time_ms', which has no column: rename this one");
   expect_refused("width,depth,time_ms\n1,1,3\n",
                  "no column for parameter 'mode' of space 'mine', and no column 'design'");
   expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "no design begins with 'ffffffff'");
@@ -447,6 +446,25 @@ TEST_F(Ask, AReasonOfAnyLettersIsAReason) {
   EXPECT_EQ(told.at("inserted"), 2);
   EXPECT_EQ(told.at("unanswered"), 1);
   EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code = 'infeasible' AND message = '大きい'"), 1);
+}
+
+/// As in every table that is imported.
+TEST_F(Ask, AWordInsteadOfAValueIsAReason) {
+  Cells cells = cells_of(ask({"-n", "2"}).out);
+  cells[1][7] = "OOM";
+  cells[2][7] = "nan";
+  const Json told = Json::parse(tell(csv_of(cells)).out);
+  EXPECT_EQ(told.at("inserted"), 2);
+  EXPECT_EQ(told.at("feasible"), 0);
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code IN ('oom', 'nan')"), 2);
+}
+
+TEST_F(Ask, APendingTableIsTheOneThatWasAskedFor) {
+  ASSERT_EQ(tell(answered(ask({"-n", "30"}).out)).exit_code, 0);
+  const Outcome asked = ask({"-n", "6"});
+  ASSERT_THAT(asked.err, HasSubstr("a model of")) << asked.err;
+  EXPECT_FALSE(cells_of(asked.out)[1][6].empty()) << "it has a probability";
+  EXPECT_EQ(hindsight({"ask", "--log", log(), "--pending"}).out, asked.out);
 }
 
 TEST_F(Ask, TablesOfOtherSpacesAndEvaluatorsStayApart) {
