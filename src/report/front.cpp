@@ -102,7 +102,8 @@ std::string margin_text(const Proposals& proposals, std::size_t m, double margin
       quantity->is_objective ? parts.objective_scaler.value_scale
                              : parts.constraint_scaler.value_scales[static_cast<std::size_t>(quantity->label)];
   const bool logarithmic = scale == dataset::ValueScale::logarithmic;
-  return logarithmic ? fmt::format("{:.1f} %", 100 * std::expm1(margin)) : fmt::format("{:.3g}", margin);
+  if (logarithmic) return fmt::format("{:.1f} %", 100 * std::expm1(margin));
+  return value_text(proposals.options.front[m].name, margin);
 }
 
 /// What the log did to the front.
@@ -122,8 +123,10 @@ std::string log_text(const Proposals& proposals) {
     if (metric.value) continue;
     margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
     if (!log.corrected) continue;
-    errors.push_back(fmt::format("{} {} instead of {}", metric.name, margin_text(proposals, m, log.errors_after[m]),
-                                 margin_text(proposals, m, log.errors_before[m])));
+    const std::string after = margin_text(proposals, m, log.errors_after[m]);
+    const std::string before = margin_text(proposals, m, log.errors_before[m]);
+    errors.push_back(fmt::format("{} {}{}", metric.name, after,
+                                 after == before ? ", as before" : fmt::format(" instead of {}", before)));
   }
   if (log.corrected) {
     text += fmt::format("; predictions corrected by {} of its designs (those left out in turn are off by {})",

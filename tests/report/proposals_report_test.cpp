@@ -185,6 +185,26 @@ TEST(FrontText, SaysWhatIsTradedAndWhatIsTrue) {
   EXPECT_THAT(text, Not(HasSubstr("ranked by"))) << "a front has no order of merit";
 }
 
+/// What the log's correction does is told apart where the digits tell it, and margins have their metric's unit.
+TEST(FrontText, SaysWhatTheLogCorrects) {
+  Proposals proposals = predicting({1.0}, 0.1);
+  proposals.options.front = {{.name = "latency_s"}};
+  proposals.result.proposals[0].front = {{.cautious = 1.1, .predicted = 1, .by_context = {1}}};
+  optimize::LogBesideFront beside;
+  beside.compared = 100;
+  beside.corrected = true;
+  beside.margins = {0.0507};
+  beside.errors_before = beside.errors_after = {0.0507};
+  proposals.result.log_beside = beside;
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("are off by latency_s 5.2 %, as before)"));
+  proposals.result.log_beside->errors_before = {0.1};
+  surrogate::Model::Parts parts = proposals.model.parts();
+  parts.objective_scaler.value_scale = dataset::ValueScale::linear;
+  proposals.model = surrogate::Model(std::move(parts));
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
+              HasSubstr("are off by latency_s 50.7 ms instead of 100 ms)"));
+}
+
 TEST(FrontText, FitsTheTerminalAndKeepsMetricsAndTruth) {
   for (const int columns : {80, 120}) {
     const std::string text = proposals_text(simulated_front(), DesignStyle::compact, columns);
