@@ -110,16 +110,22 @@ TEST_F(RepairTest, ASoundLogComesBackWhole) {
 
 /// A reference that is NULL names no parent, also where the parent's table is empty.
 TEST_F(RepairTest, WhatWasAskedForWithoutAModelComesBack) {
+  make_log();
   {
-    Log log = Log::open(file_, OpenMode::read_write_create);
-    const Ids ids = register_all(log);
+    Log log = Log::open(file_, OpenMode::read_write);
     const std::int64_t ask = log.begin_run(RunKind::ask, provenance(), "{}");
-    ProposalRow first{.design_text_id = text_id(1), .design_hash = content_hash(text_id(1)), .rank = 1};
-    first.objective = "latency_s";
-    ProposalRow second{.design_text_id = text_id(2), .design_hash = content_hash(text_id(2)), .rank = 2};
-    second.objective = "latency_s";
-    second.workload_id = ids.workload;
-    log.add_proposals(ask, ids.space, std::nullopt, {first, second});
+    const ProposalRow first{.design_text_id = text_id(1),
+                            .design_hash = content_hash(text_id(1)),
+                            .rank = 1,
+                            .objective = "latency_s",
+                            .predicted_value = 1e-3,
+                            .predicted_json = "{}"};
+    ProposalRow second = first;
+    second.design_text_id = text_id(2);
+    second.design_hash = content_hash(text_id(2));
+    second.rank = 2;
+    second.workload_id = workloads(log).front().workload_id;
+    log.add_proposals(ask, spaces(log).front().space_id, std::nullopt, {first, second});
     log.end_run(ask, RunStatus::finished);
   }
   const RepairResult result = repair();
