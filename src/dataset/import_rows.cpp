@@ -219,7 +219,7 @@ std::optional<std::string> remark_on_fillers(const CsvTable& table, const Column
   const std::string own = fmt::format("{}={}", printable(table.header[roles.objective.column]), shortest(*filler));
   const bool counts = log::impossible_cell(roles.objective.name, *filler).empty();
   return fmt::format(
-      "{} of {} rows have a {} of exactly {} and {}. If they are failed runs, mark them: --infeasible {}",
+      "{} of {} rows have a {} of exactly {} and {}. If they are failed runs, mark them in a new log: --infeasible {}",
       with_commas(static_cast<std::uint64_t>(std::count(filled.begin(), filled.end(), true))),
       with_commas(table.rows.size()), roles.objective.name, shortest(*filler),
       counts ? "count as feasible" : "are refused", shell_quoted(flag.value_or(own)));

@@ -137,12 +137,13 @@ TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
   const ImportResult told = import("a,status,ms\n1,ok,2\n2,died,0\n3,ok,4\n4,died,0.0\n", wanted);
   EXPECT_EQ(told.feasible, 4U) << "a remark changes nothing";
   EXPECT_THAT(told.remarks, ElementsAre("2 of 4 rows have a ms of exactly 0 and count as feasible. If they are failed "
-                                        "runs, mark them: --infeasible status=died"));
+                                        "runs, mark them in a new log: --infeasible status=died"));
   const auto remarks = [&](const std::string& text) {
     std::filesystem::remove(file_);  // every table has a space of its own
     return import(text, wanted).remarks;
   };
-  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"), ElementsAre(HasSubstr("mark them: --infeasible ms=0")))
+  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"),
+              ElementsAre(HasSubstr("mark them in a new log: --infeasible ms=0")))
       << "no other column tells";
   EXPECT_THAT(remarks("a,b,ms\n1,8,0\n2,8,0\n"), ElementsAre(HasSubstr("2 of 2 rows"))) << "b tells nothing apart";
   EXPECT_THAT(remarks("a,b,ms\n1,9,0\n2,9,3\n"), IsEmpty()) << "one 0 may be the best there is";
@@ -158,7 +159,7 @@ TEST_F(ImportCsv, AsksAboutWhatToolsWriteForFailedRuns) {
   EXPECT_THAT(
       remarks("a,GFLOP/s\n1,7\n2,-1\n3,-1\n4,9\n"),
       ElementsAre("2 of 4 rows have a gflop_per_s of exactly -1 and count as feasible. If they are failed runs, "
-                  "mark them: --infeasible GFLOP/s=-1"));
+                  "mark them in a new log: --infeasible GFLOP/s=-1"));
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,99999999\n3,99999999\n4,9\n"),
               ElementsAre(HasSubstr("exactly 99999999 and count as feasible")));
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,-1\n3,-1\n4,-0.5\n"), IsEmpty()) << "values may be below 0 here";
@@ -172,10 +173,12 @@ TEST_F(ImportCsv, RowsThatAFillerRefusesAreAskedAboutToo) {
   const ImportResult told = import(table, {.objective = "Latency (ms)"});
   EXPECT_EQ(told.rejected_count, 2U);
   EXPECT_THAT(told.remarks, ElementsAre("2 of 4 rows have a latency_ms of exactly -1 and are refused. If they are "
-                                        "failed runs, mark them: --infeasible 'Latency (ms)=-1'"));
+                                        "failed runs, mark them in a new log: --infeasible 'Latency (ms)=-1'"));
+  std::filesystem::remove(file_);
   const ImportResult marked = import(table, {.objective = "Latency (ms)", .infeasible = "Latency (ms)=-1"});
-  EXPECT_EQ(marked.inserted, 2U) << "the remedy works, also into the same log";
-  EXPECT_EQ(marked.rejected_count, 0U);
+  EXPECT_EQ(marked.inserted, 4U) << "the remedy works";
+  EXPECT_EQ(marked.feasible, 2U);
+  EXPECT_THAT(marked.remarks, IsEmpty());
 }
 
 TEST_F(ImportCsv, OnlyAColumnWithoutARoleIsOfferedAsAMark) {
