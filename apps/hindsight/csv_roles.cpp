@@ -121,8 +121,8 @@ space::DesignSpace said_space(dataset::InferredSpace inferred) {
   if (!inferred.result_like.empty()) {
     remark(
         fmt::format("taken as parameters, though they look like results: {}. If they are, name them: --objective "
-                    "COLUMN, --infeasible COLUMN, --constraint or --ignore {}",
-                    join(inferred.result_like, ", "), join(inferred.result_like, ",")));
+                    "COLUMN, --infeasible COLUMN or COLUMN=VALUE, --reason COLUMN, --constraint or --ignore {}",
+                    join(inferred.result_like, ", "), shell_quoted(join(inferred.result_like, ","))));
   }
   return std::move(inferred.space);
 }

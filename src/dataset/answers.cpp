@@ -146,12 +146,23 @@ class AnswerReader {
   }
 
   [[noreturn]] void refuse_column(const std::string& header) const {
+    const std::string problem =
+        fmt::format("column '{}' is no parameter of {}, no metric of the log, and none that `propose` writes.",
+                    printable(header, 60), printable(space_.name(), 60));
+    for (const std::string& metric : words_.awaited) {
+      const bool is_there =
+          std::ranges::any_of(table_.header, [&](const std::string& one) { return metric_of(one) == metric; });
+      if (is_there) continue;
+      fail(
+          fmt::format("{} Answers need '{}', which has no column: rename this one if it has these values in that "
+                      "unit, else add it",
+                      problem, printable(metric, 60)));
+    }
     std::vector<std::string> known = words_.metrics;
     for (const space::Parameter& parameter : space_.parameters()) known.push_back(parameter.name);
     const std::string remedy =
-        words_.remedy.empty() ? "" : " " + fmt::format(fmt::runtime(words_.remedy), printable(header));
-    fail(fmt::format("column '{}' is no parameter of {}, no metric of the log, and none that `propose` writes.{}{}",
-                     printable(header), printable(space_.name()), did_you_mean(header, known), remedy));
+        words_.remedy.empty() ? "" : " " + fmt::format(fmt::runtime(words_.remedy), printable(header, 60));
+    fail(problem + did_you_mean(header, known) + remedy);
   }
 
   /// Without a column a parameter must be inactive, which each row says; only one that can be may lack it.
@@ -308,7 +319,7 @@ class AnswerReader {
       if (cell.empty()) continue;
       if (const auto value = parse_double(cell)) {
         outcome.metrics.emplace_back(name, *value);
-      } else if (starts_like_number(cell) || said == true || !words_.words_are_reasons) {
+      } else if (starts_like_number(cell) || said == true) {
         fail(row, column, not_a_number(name, cell) + ". A design that failed has a reason instead");
       } else {
         word = column;
@@ -390,6 +401,14 @@ std::vector<std::string> known_metrics(const log::Log& log) {
   return names;
 }
 
+/// The answers about designs that no row of the log is of: what others lack is forgotten, what these lack is known.
+Answers without_known(const log::Log& log, const space::DesignSpace& space, Answers answers) {
+  std::erase_if(answers.rows, [&](const Answer& answer) {
+    return !log::design_history(log, space.text_id(answer.design)).evaluators.empty();
+  });
+  return answers;
+}
+
 }  // namespace
 
 bool is_proposal_table(const CsvTable& table) {
@@ -455,7 +474,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   const space::DesignSpace space = space_of_proposals(log, table, options.space);
   const Answers answers = read_answers(table, space, {.metrics = known_metrics(log)});
-  require_same_metrics(table, answers);
+  require_same_metrics(table, without_known(log, space, answers));
   TrialTable rows(table.file, "");
   std::vector<std::string> metrics;
   for (const Answer& answer : answers.rows) {

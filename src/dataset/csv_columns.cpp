@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
 
@@ -185,11 +186,12 @@ ColumnRoles resolve_roles(const CsvTable& table, const CsvRoles& roles) {
   result.context = named(table, book.take_all(roles.context, "context"));
   result.constraints = named(table, book.take_all(roles.constraints, "constraint"));
   static_cast<void>(book.take_all(roles.ignored, "ignored"));
-  const auto reason = std::find(table.header.begin(), table.header.end(), "reason");
+  const auto reason =
+      std::ranges::find_if(table.header, [](const std::string& name) { return lower_case(name) == "reason"; });
   if (!roles.reason && reason != table.header.end()) {
     const auto column = static_cast<std::size_t>(reason - table.header.begin());
     if (book.is_free(column)) {
-      result.reason = book.take("reason", "reason");
+      result.reason = book.take(*reason, "reason");
     }
   }
   require_distinct_metrics(table, result);

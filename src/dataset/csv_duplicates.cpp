@@ -27,55 +27,14 @@ bool replaces(const TableRow& given, const TableRow& kept, const std::string& ob
   return given.evaluation.feasible && outcome_of(given).metrics.at(objective) < outcome_of(kept).metrics.at(objective);
 }
 
-std::set<std::string> codes_of(const std::vector<log::ViolationRow>& violations) {
-  std::set<std::string> codes;
-  for (const log::ViolationRow& violation : violations) codes.insert(violation.code);
-  return codes;
-}
-
-std::string listed(const std::set<std::string>& codes) {
-  return printable(join(std::vector<std::string>(codes.begin(), codes.end()), " "));
-}
-
 }  // namespace
 
 Outcome outcome_of(const TableRow& row) {
-  return {.feasible = row.evaluation.feasible,
-          .metrics = {row.evaluation.metrics.begin(), row.evaluation.metrics.end()},
-          .reasons = codes_of(row.evaluation.violations),
-          .source = fmt::format("{} {}", row.word, row.line)};
-}
-
-Outcome outcome_of(const log::EvaluationRecord& record) {
-  const log::Metrics metrics = log::metrics_of(record);
-  return {.feasible = record.feasible,
-          .metrics = {metrics.begin(), metrics.end()},
-          .reasons = codes_of(record.violations),
-          .source = fmt::format("evaluation {} of the log", record.evaluation_id)};
-}
-
-std::string contradiction(const Outcome& other, const Outcome& given) {
-  const auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    return fmt::format("contradicts {} for the same design and context: {} is {} there, {} here", other.source, what,
-                       there, here);
-  };
-  if (other.feasible != given.feasible) {
-    const auto word = [](const Outcome& outcome) { return outcome.feasible ? "feasible" : "infeasible"; };
-    return differs("the design", word(other), word(given));
-  }
-  if (other.reasons != given.reasons) return differs("the reason", listed(other.reasons), listed(given.reasons));
-  const auto text = [](const Outcome& outcome, const std::string& name) {
-    const auto found = outcome.metrics.find(name);
-    return found == outcome.metrics.end() ? std::string("missing") : shortest(found->second);
-  };
-  std::map<std::string, double> names = other.metrics;
-  names.insert(given.metrics.begin(), given.metrics.end());
-  for (const auto& [name, value] : names) {
-    if (text(other, name) != text(given, name)) {
-      return differs(name, text(other, name), text(given, name));
-    }
-  }
-  return "";
+  Outcome outcome{.feasible = row.evaluation.feasible,
+                  .metrics = {row.evaluation.metrics.begin(), row.evaluation.metrics.end()},
+                  .source = fmt::format("{} {}", row.word, row.line)};
+  for (const log::ViolationRow& violation : row.evaluation.violations) outcome.reasons.insert(violation.code);
+  return outcome;
 }
 
 Refusals::Refusals(const CsvTable& table, ImportResult& result)
@@ -132,11 +91,11 @@ void LoggedRepeats::add(std::int64_t repeat, Outcome outcome) {
   next_ = std::max(next_, repeat + 1);
 }
 
-std::optional<std::int64_t> LoggedRepeats::take(const Outcome& given) {
+std::optional<std::int64_t> LoggedRepeats::take(const Outcome& given, Agreement agreement) {
   while (taken_before_ < known_.size() && known_[taken_before_].taken) ++taken_before_;
   for (std::size_t i = taken_before_; i < known_.size(); ++i) {
     One& one = known_[i];
-    if (one.taken || !contradiction(one.outcome, given).empty()) continue;
+    if (one.taken || !contradiction(one.outcome, given, agreement).empty()) continue;
     one.taken = true;
     return one.repeat;
   }
@@ -145,8 +104,8 @@ std::optional<std::int64_t> LoggedRepeats::take(const Outcome& given) {
 
 std::int64_t LoggedRepeats::next() { return next_++; }
 
-std::string LoggedRepeats::contradiction_of(const Outcome& given) const {
-  return known_.empty() ? "" : contradiction(known_.front().outcome, given);
+std::string LoggedRepeats::contradiction_of(const Outcome& given, Agreement agreement) const {
+  return known_.empty() ? "" : contradiction(known_.front().outcome, given, agreement);
 }
 
 void DistinctRows::take(TableRow row) {

@@ -3,30 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "dataset/csv_rows.h"
 #include "hindsight/dataset/csv_import.h"
-#include "hindsight/log/query.h"
+#include "hindsight/dataset/outcome.h"
 
 namespace hindsight::dataset {
 
-/// What two evaluations of one design are compared by.
-struct Outcome {
-  bool feasible = false;
-  std::map<std::string, double> metrics;
-  std::set<std::string> reasons;  ///< codes
-  std::string source;             ///< "line 7", "evaluation 12 of the log"
-};
 [[nodiscard]] Outcome outcome_of(const TableRow& row);
-[[nodiscard]] Outcome outcome_of(const log::EvaluationRecord& record);
-/// How `given` contradicts `other`, or an empty text.
-[[nodiscard]] std::string contradiction(const Outcome& other, const Outcome& given);
 
 /// Counts and lists refusals.
 class Refusals {
@@ -58,11 +46,11 @@ class LoggedRepeats {
  public:
   void add(std::int64_t repeat, Outcome outcome);
   /// The number of an evaluation that says the same as `given` and no row has been before; nothing when none does.
-  [[nodiscard]] std::optional<std::int64_t> take(const Outcome& given);
+  [[nodiscard]] std::optional<std::int64_t> take(const Outcome& given, Agreement agreement);
   /// A number that no evaluation has.
   [[nodiscard]] std::int64_t next();
   /// How `given` contradicts the first of them; an empty text when there is none.
-  [[nodiscard]] std::string contradiction_of(const Outcome& given) const;
+  [[nodiscard]] std::string contradiction_of(const Outcome& given, Agreement agreement) const;
 
  private:
   struct One {

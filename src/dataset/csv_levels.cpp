@@ -9,6 +9,7 @@
 
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::dataset {
@@ -117,6 +118,34 @@ std::optional<std::uint16_t> LevelLookup::find(const std::string& cell) {
   return found->second;
 }
 
+std::optional<std::string> telling_value(const CsvTable& table, std::size_t column, const std::vector<bool>& marked) {
+  const auto first = std::find(marked.begin(), marked.end(), true);
+  if (first == marked.end() || std::find(marked.begin(), marked.end(), false) == marked.end()) return std::nullopt;
+  const std::string& value = table.rows[static_cast<std::size_t>(first - marked.begin())][column];
+  if (value.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    if ((table.rows[i][column] == value) != marked[i]) return std::nullopt;
+  }
+  return value;
+}
+
+namespace {
+
+/// What to do about a column that is nothing known: the options, the one first whose role its values suggest.
+std::string roles_for_column(const CsvTable& table, const ColumnRoles& roles, std::size_t column) {
+  std::vector<bool> failed;
+  for (const TableCells::Row& row : table.rows) {
+    failed.push_back(!roles.objective.name.empty() && !parse_double(row[roles.objective.column]));
+  }
+  const std::optional<std::string> value = telling_value(table, column, failed);
+  if (!value) return "Name it with --ignore, --context or --constraint";
+  const std::string flag = fmt::format("{}={}", printable(table.header[column], 40), printable(*value, 20));
+  return fmt::format("It tells what failed: --infeasible {}. Else name it with --ignore, --context or --constraint",
+                     shell_quoted(flag));
+}
+
+}  // namespace
+
 std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles& roles,
                                        const space::DesignSpace& space) {
   const std::string file = printable(table.file.string(), 400);
@@ -139,8 +168,9 @@ std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles&
       throw Error(
           ErrorKind::usage,
           fmt::format("{}: column '{}' is no parameter of space '{}' and has no other role (designs that differ "
-                      "in it would be mixed up). Name it as ignored, context or constraint",
-                      file, printable(table.header[roles.design[i].column]), space.name()));
+                      "in it would be mixed up). {}",
+                      printable(table.file.string(), 60), printable(table.header[roles.design[i].column], 40),
+                      printable(space.name(), 40), roles_for_column(table, roles, roles.design[i].column)));
     }
   }
   return lookups;

@@ -44,6 +44,11 @@ class LevelLookup {
 /// "NAME is 'CELL', which is not a number", with the cause where that is a decimal comma.
 [[nodiscard]] std::string not_a_number(const std::string& name, const std::string& cell);
 
+/// The value that these rows of a column have and no other row; nothing where they have several or none, where it is
+/// empty, or where all rows are marked.
+[[nodiscard]] std::optional<std::string> telling_value(const CsvTable& table, std::size_t column,
+                                                       const std::vector<bool>& marked);
+
 /// One lookup per parameter of the space. Errors: Error{usage} when a parameter has no column, or a design column no
 /// parameter.
 [[nodiscard]] std::vector<LevelLookup> match_columns(const CsvTable& table, const ColumnRoles& roles,

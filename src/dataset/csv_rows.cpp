@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/patience.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/context.h"
 #include "hindsight/dataset/dataset.h"
@@ -123,11 +124,12 @@ class RowReader {
  public:
   RowReader(const CsvTable& table, const ColumnRoles& roles, const space::DesignSpace& space,
             const std::string& workload)
-      : row_word_(table.row_word),
+      : table_(table),
         roles_(roles),
         space_(space),
         lookups_(match_columns(table, roles, space)),
-        contexts_(table, roles, workload) {
+        contexts_(table, roles, workload),
+        reason_marks_(reason_marks_failures(table, roles)) {
     if (roles.infeasible_value) infeasible_value_.emplace(*roles.infeasible_value);
   }
 
@@ -135,7 +137,7 @@ class RowReader {
   std::variant<TableRow, Refusal> parse(const TableCells::Row& cells, std::size_t line, const StatedOutcome* stated) {
     TableRow row;
     row.line = line;
-    if (!row_word_.empty()) row.word = row_word_;
+    if (!table_.row_word.empty()) row.word = table_.row_word;
     space::Design design;
     for (LevelLookup& lookup : lookups_) {
       const std::string& cell = cells[lookup.column()];
@@ -199,14 +201,17 @@ class RowReader {
   }
   /// Feasibility, objective or reason.
   std::optional<Refusal> read_outcome(const TableCells::Row& cells, log::EvaluationRow& evaluation) const {
-    bool flagged = false;
+    const std::string reason = roles_.reason ? cells[*roles_.reason] : "";
+    bool flagged = reason_marks_ && !reason.empty();
     if (roles_.infeasible) {
       const std::string& cell = cells[*roles_.infeasible];
       const auto flag = infeasible_value_ ? infeasible_value_->is(cell) : parse_flag(cell);
       if (!flag) {
-        return Refusal{
-            *roles_.infeasible,
-            fmt::format("the infeasible flag is '{}'. Write 1 or 0, true or false, yes or no", printable(cell))};
+        const std::string value = printable(table_.header[*roles_.infeasible], 40) + "=VALUE";
+        return Refusal{*roles_.infeasible,
+                       fmt::format("the infeasible flag is '{}'. Write 1 or 0, true or false, yes or no, or name what "
+                                   "failed rows have: --infeasible {}",
+                                   printable(cell), shell_quoted(value))};
       }
       flagged = *flag;
     }
@@ -222,7 +227,6 @@ class RowReader {
       return Refusal{roles_.objective.column, not_a_number(roles_.objective.name, cell)};
     }
     evaluation.feasible = false;
-    const std::string reason = roles_.reason ? cells[*roles_.reason] : "";
     const std::string text = !reason.empty() || value ? reason : cell;
     const std::string code = snake_case(text);
     evaluation.violations.push_back({.code = code.empty() ? kDefaultReason : code,
@@ -252,12 +256,13 @@ class RowReader {
     return std::nullopt;
   }
 
-  const std::string& row_word_;
+  const CsvTable& table_;
   const ColumnRoles& roles_;
   const space::DesignSpace& space_;
   std::vector<LevelLookup> lookups_;
   ContextBook contexts_;
   std::optional<Wanted> infeasible_value_;
+  bool reason_marks_;
   std::size_t explained_ = 0;
 };
 
@@ -288,6 +293,13 @@ std::optional<std::string> spelled_alike(const std::string& wanted, const std::v
 }
 
 }  // namespace
+
+bool reason_marks_failures(const CsvTable& table, const ColumnRoles& roles) {
+  if (!roles.reason || roles.infeasible) return false;
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const TableCells::Row& row) {
+    return row[*roles.reason].empty() && parse_double(row[roles.objective.column]);
+  });
+}
 
 std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles) {
   if (!roles.infeasible_value || table.rows.empty()) return "";

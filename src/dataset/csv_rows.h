@@ -47,6 +47,10 @@ class RowTaker {
                                                   const space::DesignSpace& space, const std::string& workload,
                                                   RowTaker& taker);
 
+/// Whether a text in the reason column says that a row failed: nothing else is named that says so, and some row with an
+/// objective has none.
+[[nodiscard]] bool reason_marks_failures(const CsvTable& table, const ColumnRoles& roles);
+
 /// Of roles with an infeasible_value: a remark where no row has it, as nothing may have failed; empty where some have
 /// it or the role is another. Error{usage} where the rows have another spelling of it.
 [[nodiscard]] std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles);

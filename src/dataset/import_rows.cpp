@@ -6,7 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "dataset/csv_duplicates.h"
 #include "dataset/csv_levels.h"
@@ -53,10 +55,29 @@ LoggedRows logged_rows(const log::Log& log, const ImportPlace& place) {
   return known;
 }
 
+/// Counts what the log has of the table's rows.
+class OutcomeCounter {
+ public:
+  explicit OutcomeCounter(ImportResult& result) : result_(result) {}
+  void add(const log::EvaluationRow& row) {
+    if (!row.feasible) {
+      ++result_.infeasible[row.violations.front().code];
+      return;
+    }
+    ++result_.feasible;
+    if (designs_.emplace(row.workload_id, row.design_hash).second) ++result_.feasible_designs;
+  }
+
+ private:
+  ImportResult& result_;
+  std::set<std::pair<std::int64_t, std::uint64_t>> designs_;  ///< feasible ones, by workload and content hash
+};
+
 /// Gives rows the ids of their workloads and the numbers of their measurements. A row that says what the log says is
-/// that measurement; another is the next one, or contradicts the log when only one is kept.
+/// that measurement; another is the next one, or contradicts the log when only one is kept. One that agrees as far as
+/// it goes is there before: the log knows more of it.
 void number_rows(std::vector<TableRow>& rows, const ImportPlace& ids, LoggedRows logged, Duplicates duplicates,
-                 Refusals& refusals) {
+                 Agreement agreement, ImportResult& result, OutcomeCounter& counter, Refusals& refusals) {
   std::size_t kept = 0;
   const Steps steps("comparing rows with the log's", rows.size());
   std::uint64_t done = 0;
@@ -68,11 +89,16 @@ void number_rows(std::vector<TableRow>& rows, const ImportPlace& ids, LoggedRows
     if (!is_new) {
       LoggedRepeats& known = logged[key];
       const Outcome outcome = outcome_of(row);
-      if (const auto repeat = known.take(outcome)) {
+      if (const auto repeat = known.take(outcome, agreement)) {
         row.evaluation.repeat = *repeat;
+        if (agreement == Agreement::as_far_as_said) {
+          ++result.already_present;
+          counter.add(row.evaluation);
+          continue;
+        }
       } else if (duplicates == Duplicates::keep) {
         row.evaluation.repeat = known.next();
-      } else if (const std::string problem = known.contradiction_of(outcome); !problem.empty()) {
+      } else if (const std::string problem = known.contradiction_of(outcome, agreement); !problem.empty()) {
         refusals.add_contradiction(row.line, problem + " (the log's is kept)");
         continue;
       }
@@ -103,7 +129,7 @@ std::vector<std::pair<std::string, std::string>> renamed_columns(const CsvTable&
 }
 
 void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std::vector<TableRow>& rows,
-                 ImportResult& result, Refusals& refusals) {
+                 ImportResult& result, OutcomeCounter& counter, Refusals& refusals) {
   const Steps steps("storing rows", rows.size());
   for (std::size_t begin = 0; begin < rows.size(); begin += kBatchRows) {
     if (interrupt_requested()) {
@@ -124,9 +150,7 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
       refusals.add(rows[begin + rejected.index].line, rejected.reason);
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (!accepted[i]) continue;
-      result.feasible += batch[i].feasible ? 1 : 0;
-      if (!batch[i].feasible) ++result.infeasible[batch[i].violations.front().code];
+      if (accepted[i]) counter.add(batch[i]);
     }
   }
 }
@@ -143,70 +167,85 @@ std::string run_options(const ImportSource& source, const CsvRoles& roles, const
                              {"rows", source.table.rows.size()}});
 }
 
-/// COLUMN=VALUE for a value that all of these rows and no other row have; nothing when no column but `without` has one,
-/// or all rows are marked.
-std::optional<std::string> telling_value(const CsvTable& table, const std::vector<bool>& marked, std::size_t without) {
-  if (std::find(marked.begin(), marked.end(), false) == marked.end()) return std::nullopt;
-  const auto first = static_cast<std::size_t>(std::find(marked.begin(), marked.end(), true) - marked.begin());
-  for (std::size_t column = 0; column < table.header.size(); ++column) {
-    const std::string& value = table.rows[first][column];
-    bool tells = column != without;
-    for (std::size_t i = 0; i < table.rows.size() && tells; ++i) tells = (table.rows[i][column] == value) == marked[i];
-    if (tells) return fmt::format("{}={}", printable(table.header[column]), printable(value));
+/// COLUMN=VALUE for a value that all of these rows and no other row have; nothing where no column without a role has
+/// one, or all rows are marked.
+std::optional<std::string> telling_flag(const CsvTable& table, const ColumnRoles& roles,
+                                        const std::vector<bool>& marked) {
+  for (const NamedColumn& column : roles.design) {
+    if (const auto value = telling_value(table, column.column, marked)) {
+      return fmt::format("{}={}", printable(table.header[column.column]), printable(*value));
+    }
   }
   return std::nullopt;
 }
 
-/// The value that many tools write for a failed run, where several rows have it: 0, -1 below values that are all above
-/// 0, or a largest value far above all others.
-std::optional<double> filler_of(const CsvTable& table, const NamedColumn& objective) {
+/// The value that many tools write for a failed run, where several of these have it: 0, -1 below values that are all
+/// above 0, or a largest value far above all others.
+std::optional<double> filler_of(std::vector<double> values) {
   constexpr std::ptrdiff_t kFillers = 2;  // [chosen] a single 0 may be the best there is, a filler repeats
   constexpr double kFarAbove = 1000;      // [chosen] times the next value: 1e9 and 99999999 are no measurements
-  std::vector<double> values;
-  for (const TableCells::Row& row : table.rows) {
-    if (const auto value = parse_double(row[objective.column])) values.push_back(*value);
-  }
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
   const auto repeats = [&](double value) {
     const auto [begin, end] = std::equal_range(values.begin(), values.end(), value);
     return end - begin >= kFillers;
   };
-  const auto is_taken = [&](double value) {
-    return repeats(value) && log::impossible_cell(objective.name, value).empty();
-  };
-  if (is_taken(0)) return 0.0;
+  if (repeats(0)) return 0.0;
   const auto above = std::upper_bound(values.begin(), values.end(), values.front());
-  if (values.front() == -1 && is_taken(-1) && above != values.end() && *above > 0) return -1.0;
+  if (values.front() == -1 && repeats(-1) && above != values.end() && *above > 0) return -1.0;
   const auto largest = std::lower_bound(values.begin(), values.end(), values.back());
   if (largest == values.begin()) return std::nullopt;
   const double next = *std::prev(largest);
   return next > 0 && *largest >= kFarAbove * next && repeats(*largest) ? std::optional(*largest) : std::nullopt;
 }
 
-/// Asks about rows that count as feasible although their objective is what many tools write for a failed run.
+/// Asks about rows that nothing marks as failed although their objective is what many tools write for a failed run.
 std::optional<std::string> remark_on_fillers(const CsvTable& table, const ColumnRoles& roles) {
   if (roles.infeasible) return std::nullopt;
-  const std::optional<double> filler = filler_of(table, roles.objective);
+  const bool reason_marks = reason_marks_failures(table, roles);
+  const auto value_of = [&](const TableCells::Row& row) -> std::optional<double> {
+    if (reason_marks && !row[*roles.reason].empty()) return std::nullopt;
+    return parse_double(row[roles.objective.column]);
+  };
+  std::vector<double> values;
+  for (const TableCells::Row& row : table.rows) {
+    if (const auto value = value_of(row)) values.push_back(*value);
+  }
+  const std::optional<double> filler = filler_of(std::move(values));
   if (!filler) return std::nullopt;
   std::vector<bool> filled;
-  for (const TableCells::Row& row : table.rows) filled.push_back(parse_double(row[roles.objective.column]) == *filler);
-  const std::optional<std::string> flag = telling_value(table, filled, roles.objective.column);
+  for (const TableCells::Row& row : table.rows) filled.push_back(value_of(row) == *filler);
+  const std::optional<std::string> flag = telling_flag(table, roles, filled);
   const std::string own = fmt::format("{}={}", printable(table.header[roles.objective.column]), shortest(*filler));
+  const bool counts = log::impossible_cell(roles.objective.name, *filler).empty();
   return fmt::format(
-      "{} of {} rows have a {} of exactly {} and count as feasible. If they are failed runs, mark them: --infeasible "
-      "{}",
+      "{} of {} rows have a {} of exactly {} and {}. If they are failed runs, mark them in a new log: --infeasible {}",
       with_commas(static_cast<std::uint64_t>(std::count(filled.begin(), filled.end(), true))),
-      with_commas(table.rows.size()), roles.objective.name, shortest(*filler), shell_quoted(flag.value_or(own)));
+      with_commas(table.rows.size()), roles.objective.name, shortest(*filler),
+      counts ? "count as feasible" : "are refused", shell_quoted(flag.value_or(own)));
 }
 
-/// Says that nothing can be learnt, and what looks like the reason; nothing where a row is feasible.
+/// Whether the log has a feasible row of this space by this evaluator.
+bool has_feasible_row(const log::Log& log, const ImportPlace& place) {
+  const std::vector<log::WorkloadStats> stats =
+      log::workload_stats(log, {.evaluator = place.evaluator_name, .space = place.space_name, .feasible = true});
+  return std::ranges::any_of(stats, [](const log::WorkloadStats& one) { return one.feasible > 0; });
+}
+
+/// Says that nothing can be learnt, and what looks like the reason; nothing where a row is feasible, of the table or of
+/// those that it joins.
 std::optional<std::string> remark_on_none_feasible(const ImportSource& source, const ColumnRoles& roles,
+                                                   const log::Log& log, const ImportPlace& place,
                                                    const ImportResult& result) {
-  if (result.feasible > 0 || result.infeasible.empty()) return std::nullopt;
+  if (result.feasible > 0 || result.infeasible.empty() || has_feasible_row(log, place)) return std::nullopt;
   const auto& rows = source.table.rows;
   const auto has_number = [&](const TableCells::Row& row) { return bool(parse_double(row[roles.objective.column])); };
   const auto numbers = source.outcomes.empty() ? std::count_if(rows.begin(), rows.end(), has_number) : 0;
+  if (numbers > 0 && !roles.infeasible && result.rejected_count > 0) {
+    return fmt::format("no row is feasible: {} of {} have a {}, and were refused or have a reason. Check the roles",
+                       with_commas(static_cast<std::uint64_t>(numbers)), with_commas(rows.size()),
+                       roles.objective.name);
+  }
   if (numbers == 0 || !roles.infeasible) return "no row is feasible, and from these alone nothing can be learnt";
   return fmt::format(
       "no row is feasible, though {} of {} have a {}: --infeasible names what a failed run has in {}, and not what a "
@@ -215,10 +254,10 @@ std::optional<std::string> remark_on_none_feasible(const ImportSource& source, c
       printable(source.table.header[*roles.infeasible], 40));
 }
 
-/// Whether a run failed, by its mark or its objective.
-bool is_failed(const TableCells::Row& row, const ColumnRoles& roles) {
+/// Whether a run failed, by its mark, its reason or its objective.
+bool is_failed(const TableCells::Row& row, const ColumnRoles& roles, bool reason_marks) {
   if (!parse_double(row[roles.objective.column])) return true;
-  if (!roles.infeasible) return false;
+  if (!roles.infeasible) return reason_marks && !row[*roles.reason].empty();
   const std::string& cell = row[*roles.infeasible];
   return roles.infeasible_value ? cell == *roles.infeasible_value : parse_flag(cell).value_or(false);
 }
@@ -229,6 +268,7 @@ std::optional<std::string> remark_on_empty_results(const CsvTable& table, const 
                                                    const ImportResult& result) {
   constexpr std::size_t kListed = 4;  // [chosen] names in a message
   if (result.rejected_count == 0) return std::nullopt;
+  const bool reason_marks = reason_marks_failures(table, roles);
   std::vector<std::string> names;
   std::vector<bool> refused(table.rows.size(), false);
   for (const NamedColumn& column : roles.design) {
@@ -236,7 +276,7 @@ std::optional<std::string> remark_on_empty_results(const CsvTable& table, const 
     bool looks_like_result = true;
     for (const TableCells::Row& row : table.rows) {
       empty.push_back(row[column.column].empty());
-      looks_like_result = looks_like_result && (!empty.back() || is_failed(row, roles));
+      looks_like_result = looks_like_result && (!empty.back() || is_failed(row, roles, reason_marks));
     }
     if (!looks_like_result || std::find(empty.begin(), empty.end(), true) == empty.end()) continue;
     if (names.size() < kListed) names.push_back(printable(table.header[column.column], 50));
@@ -303,15 +343,19 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
   log::Transaction whole(opened);
   const ImportPlace place = find_place(opened, source, resolved, space, target, read.contexts);
-  number_rows(read.rows, place, logged_rows(opened, place), duplicates, refusals);
+  OutcomeCounter counter(result);
+  // What came from the log need not say all that the log says.
+  const Agreement agreement = source.joins_log ? Agreement::as_far_as_said : Agreement::exact;
+  number_rows(read.rows, place, logged_rows(opened, place), duplicates, agreement, result, counter, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   result.renamed = renamed_columns(source.table, resolved, space);
   result.space = place.space_name;
   result.evaluator = place.evaluator_name;
   for (const TableContext& context : read.contexts) result.workloads.push_back(context.name);
   log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, duplicates));
-  append_rows(opened, run, place, read.rows, result, refusals);
-  if (auto remark = remark_on_none_feasible(source, resolved, result)) result.remarks.push_back(std::move(*remark));
+  append_rows(opened, run, place, read.rows, result, counter, refusals);
+  if (auto remark = remark_on_none_feasible(source, resolved, opened, place, result))
+    result.remarks.push_back(std::move(*remark));
   if (source.outcomes.empty() && !space.is_constrained()) {
     auto remark = remark_on_empty_results(source.table, resolved, result);
     if (remark) result.remarks.push_back(std::move(*remark));

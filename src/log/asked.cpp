@@ -30,10 +30,18 @@ std::string asked_sql(Database database, Answered answered) {
       "WHERE r.kind = 'ask' AND p.verdict_json IS NULL {1}"
       "GROUP BY p.design_id, p.workload_id, {0}) "
       "SELECT p.proposal_id, p.run_id, p.created_at, d.space_id, d.text_id, w.name, {0}, p.objective, "
-      "p.predicted_value FROM firsts f JOIN proposals p ON p.proposal_id = f.proposal_id "
+      "p.predicted_value, p.predicted_json FROM firsts f JOIN proposals p ON p.proposal_id = f.proposal_id "
       "JOIN runs r ON r.run_id = p.run_id JOIN designs d ON d.design_id = p.design_id "
       "JOIN workloads w ON w.workload_id = p.workload_id ORDER BY 1",
       evaluator, answered == Answered::left_out ? unanswered : "");
+}
+
+/// Nothing where a prediction states none, or is no JSON.
+std::optional<double> p_feasible_of(const std::string& predicted_json) {
+  const auto predicted = nlohmann::json::parse(bounded_json(predicted_json), nullptr, false);
+  if (!predicted.is_object()) return std::nullopt;
+  const auto found = predicted.find("p_feasible");
+  return found != predicted.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
 std::vector<PendingDesign> read_asked(const Log& log, Answered answered) {
@@ -52,6 +60,7 @@ std::vector<PendingDesign> read_asked(const Log& log, Answered answered) {
         *text = text_of(query, column++);
       }
       if (!query.column(column).is_null()) one.predicted = query.column(column).number();
+      one.p_feasible = p_feasible_of(text_of(query, column + 1));
     }
     return pending;
   });

@@ -168,7 +168,7 @@ EvaluationLine ContentReader::evaluation_of(Statement& row) const {
   return evaluation;
 }
 
-/// In the order of the index over (space, content hash), which is the same in every log.
+/// Those that were evaluated, in the order of the index over (space, content hash), which is the same in every log.
 void ContentReader::add_designs(std::int64_t space_id) {
   Statement query(database_,
                   fmt::format("SELECT d.text_id, e.evaluation_id, e.workload_id, e.evaluator_id, e.repeat, e.feasible, "
@@ -179,12 +179,12 @@ void ContentReader::add_designs(std::int64_t space_id) {
   // [chosen] so many evaluations that asking a server for their details takes less than reading them
   constexpr std::size_t kAtOnce = 4096;
   while (query.step()) {
+    if (query.column(1).is_null()) continue;  // it was only proposed
     const std::string_view text_id = query.column(0).view();
     if (waiting_.empty() || text_id != waiting_.back().text_id) {
       if (waiting_evaluations_ >= kAtOnce) add_waiting();
       waiting_.push_back({.text_id = std::string(text_id), .evaluations = {}});
     }
-    if (query.column(1).is_null()) continue;
     waiting_.back().evaluations.push_back(evaluation_of(query));
     ++waiting_evaluations_;
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "hindsight/core/ascii.h"
@@ -73,6 +75,17 @@ std::string impossible_value(std::string_view metric, double value) {
 std::string impossible_cell(std::string_view metric, double value) {
   if (std::string problem = impossible_value(metric, value); !problem.empty()) return problem;
   return value < 0 ? below_zero(metric, value, plain_quantity(metric)) : "";
+}
+
+double rounding_frac(double value) {
+  if (value == 0) return 0;
+  std::array<char, 32> text{};  // shortest digits that read back: d.ddde+xx
+  const auto written = std::to_chars(text.begin(), text.end(), std::abs(value), std::chars_format::scientific);
+  const auto* const exponent = std::find(text.begin(), written.ptr, 'e');
+  const auto characters = static_cast<double>(exponent - text.begin());
+  const double decimals = characters > 1 ? characters - 2 : 0;  // but for the first digit and the point
+  const double mantissa = std::abs(value) / std::pow(10.0, std::floor(std::log10(std::abs(value))));
+  return 0.5 * std::pow(10.0, -decimals) / mantissa;
 }
 
 }  // namespace hindsight::log

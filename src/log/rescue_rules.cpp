@@ -169,8 +169,9 @@ void Rescue::drop_without_parents() {
     std::uint64_t dropped = 0;
     while (references.executeStep()) {
       const std::string parent = references.getColumn(0).getString(), column = references.getColumn(1).getString();
-      dropped += static_cast<std::uint64_t>(database_.exec(
-          fmt::format("DELETE FROM {0} WHERE {1} NOT IN (SELECT rowid FROM {2})", table.name, column, parent)));
+      // NULL names no parent; over an empty table NOT IN is true of it.
+      dropped += static_cast<std::uint64_t>(database_.exec(fmt::format(
+          "DELETE FROM {0} WHERE {1} IS NOT NULL AND {1} NOT IN (SELECT rowid FROM {2})", table.name, column, parent)));
     }
     counts(table.name).without_parent = dropped;
   }

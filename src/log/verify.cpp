@@ -3,8 +3,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -76,19 +74,6 @@ void check_feasibility(Database database, Report& report) {
                fmt::format("evaluation {}: {}", id,
                            feasible ? "feasible, yet with a violation" : "infeasible without a reason"));
   }
-}
-
-/// How far a decimal may be from the number that was rounded to it, as a share: half a unit of its last digit. A double
-/// that a computation gave has all its digits, one of a table those that the table has.
-double rounding_frac(double value) {
-  if (value == 0) return 0;
-  std::array<char, 32> text{};  // shortest digits that read back: d.ddde+xx
-  const auto written = std::to_chars(text.begin(), text.end(), std::abs(value), std::chars_format::scientific);
-  const auto* const exponent = std::find(text.begin(), written.ptr, 'e');
-  const auto characters = static_cast<double>(exponent - text.begin());
-  const double decimals = characters > 1 ? characters - 2 : 0;  // but for the first digit and the point
-  const double mantissa = std::abs(value) / std::pow(10.0, std::floor(std::log10(std::abs(value))));
-  return 0.5 * std::pow(10.0, -decimals) / mantissa;
 }
 
 /// Infinity is no outcome; an energy is not negative.

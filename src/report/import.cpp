@@ -54,7 +54,7 @@ std::string import_text(const dataset::ImportResult& result, const std::string& 
               fmt::format("{}: {} written to {}, {} were there before, {} repeated, {} refused; {}",
                           counted(result.rows, "row"), with_commas(result.inserted), printable(log, 400),
                           with_commas(result.already_present), with_commas(result.repeated),
-                          with_commas(result.rejected_count), counted(result.feasible, "feasible design")),
+                          with_commas(result.rejected_count), counted(result.feasible_designs, "feasible design")),
               columns, 2);
   out += wrapped("read as ", read_text(result), columns, 2);
   out += wrapped("rows of ", place_text(result), columns, 2);
@@ -81,6 +81,7 @@ std::string import_json(const dataset::ImportResult& result, const std::string& 
             {"already_present", result.already_present},
             {"repeated", result.repeated},
             {"feasible", result.feasible},
+            {"feasible_designs", result.feasible_designs},
             {"contradictions", result.contradictions},
             {"rejected_count", result.rejected_count},
             {"rejected", result.rejected},

@@ -155,7 +155,7 @@ std::string pending_csv(const std::vector<log::PendingDesign>& pending, const sp
                         const std::vector<std::string>& metrics) {
   std::string out = header_of(space, metrics);
   for (const log::PendingDesign& one : pending) {
-    out += row_of(space, space.parse_design(one.design_text_id), one.workload, one.predicted, std::nullopt,
+    out += row_of(space, space.parse_design(one.design_text_id), one.workload, one.predicted, one.p_feasible,
                   metrics.size());
   }
   return out;

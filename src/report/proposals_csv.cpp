@@ -35,12 +35,20 @@ std::string prediction_column(const Proposals& proposals, const std::string& nam
   return is_taken ? "predicted_" + name : name;
 }
 
-/// The columns that are filled in where the design was evaluated, for `log import`: of one application a simulated
-/// objective that is a metric is known, and why a design is infeasible.
+/// The columns that are filled in where the design was evaluated, for `log import`: of one application an objective
+/// that is a metric is known where it was simulated or the log has measured it once, and why a design is infeasible.
 std::vector<std::string> answer_cells(const Proposals& proposals, const Knowledge& known) {
   std::vector<std::string> cells(measured_metrics(proposals).size());
   const bool one = proposals.options.contexts.size() == 1;
-  if (one && known.simulated && !metric_of(proposals).empty()) cells.front() = shortest(*known.simulated);
+  if (one && !metric_of(proposals).empty()) {
+    const bool is_measured = known.logged && known.logged->feasible &&
+                             (proposals.logged == nullptr || proposals.logged->repeats.designs == 0);
+    if (known.simulated) {
+      cells.front() = shortest(*known.simulated);
+    } else if (is_measured && !known.verdict) {
+      cells.front() = shortest(known.logged->value);
+    }
+  }
   const bool infeasible = known.verdict && !known.verdict->feasible();
   cells.push_back(one && infeasible ? csv_cell(reasons_of(*known.verdict)) : "");
   return cells;

@@ -228,7 +228,7 @@ void note(log::Log& log, std::int64_t run, std::int64_t space_id, const Asked& a
                       .rank = static_cast<std::int64_t>(i + 1),
                       .objective = asked.objective,
                       .predicted_value = one.predicted.value_or(std::numeric_limits<double>::quiet_NaN()),
-                      .predicted_json = "{}"});
+                      .predicted_json = one.p_feasible ? json_line(Json{{"p_feasible", *one.p_feasible}}) : "{}"});
     }
   }
   log.add_proposals(run, space_id, std::nullopt, rows);

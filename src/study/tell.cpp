@@ -14,6 +14,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/answers.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/dataset/outcome.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
@@ -97,18 +98,13 @@ std::vector<std::string> metrics_of(const std::string& objective) {
   return metrics;
 }
 
-/// The outcome of one design on one workload.
-struct Outcome {
-  bool feasible = true;
-  std::map<std::string, double> metrics;
-  std::string reason;
-  bool operator==(const Outcome&) const = default;
-};
-
-Outcome outcome_of(const dataset::StatedOutcome& stated) {
-  return {.feasible = stated.feasible,
-          .metrics = {stated.metrics.begin(), stated.metrics.end()},
-          .reason = stated.feasible ? "" : stated.violations.front().code};
+/// As `line` of the table says it.
+dataset::Outcome outcome_of(const dataset::StatedOutcome& stated, std::size_t line) {
+  dataset::Outcome outcome{.feasible = stated.feasible,
+                           .metrics = {stated.metrics.begin(), stated.metrics.end()},
+                           .source = fmt::format("line {}", line)};
+  if (!stated.feasible) outcome.reasons.insert(stated.violations.front().code);
+  return outcome;
 }
 
 class Telling {
@@ -196,19 +192,23 @@ class Telling {
   /// What columns may be called, and whose ids designs may have.
   [[nodiscard]] dataset::AnswerWords words() const {
     dataset::AnswerWords words{
-        .metrics = log::metric_names(log_),
+        .metrics = {},
         .ignored = request_.ignored,
         .by_id = [this](const std::string& id) { return space_.parse_design(design_of_id(log_, id).text_id); },
-        .words_are_reasons = false,
         .remedy = "Name it with --metric {0} or --ignore {0}, or another space with --space"};
     const auto add = [&](const std::vector<std::string>& names) {
       for (const std::string& name : names) {
         if (!is_among(words.metrics, name)) words.metrics.push_back(name);
       }
     };
+    // Those that an answer is likely to have are named first where a column is none of them.
     add(expected_.metrics);
     add(request_.metrics);
     for (const log::PendingDesign& one : pending_) add(metrics_of(one.objective));
+    if (!expected_.objective.empty()) words.awaited = metrics_of(expected_.objective);
+    std::vector<std::string> logged = log::metric_names(log_);  // the standard ones first
+    std::rotate(logged.begin(), logged.begin() + std::ssize(log::standard_metrics()), logged.end());
+    add(logged);
     return words;
   }
 
@@ -219,10 +219,7 @@ class Telling {
     for (const auto& [name, id] : workloads_) names[id] = name;
     log::for_each_evaluation(log_, {.evaluator = evaluator_}, log::Detail::all, [&](const log::EvaluationRecord& one) {
       if (one.space_id != space_id_ || one.evaluator_id != *evaluator_id_) return true;
-      const log::Metrics metrics = log::metrics_of(one);
-      Outcome outcome{.feasible = one.feasible, .metrics = {metrics.begin(), metrics.end()}, .reason = {}};
-      if (!one.violations.empty()) outcome.reason = one.violations.front().code;
-      known_[{one.design_text_id, names.at(one.workload_id)}].push_back(std::move(outcome));
+      known_[{one.design_text_id, names.at(one.workload_id)}].push_back(dataset::outcome_of(one));
       return true;
     });
   }
@@ -245,7 +242,8 @@ class Telling {
                                    join(known, ", ")));
   }
 
-  void require_objective(std::size_t row, const Outcome& outcome, const std::vector<std::string>& needed) const {
+  void require_objective(std::size_t row, const dataset::Outcome& outcome,
+                         const std::vector<std::string>& needed) const {
     for (const std::string& name : needed) {
       if (outcome.metrics.contains(name)) continue;
       refuse(row, fmt::format("no {}, which a feasible design is compared by. Fill it in, or give a reason", name));
@@ -260,19 +258,20 @@ class Telling {
     const std::string workload = workload_of(answer, workload_column);
     const std::string text = space_.text_id(design);
     const auto asked = asked_.find({text, workload});
-    const Outcome outcome = outcome_of(answer.outcome);
+    const dataset::Outcome outcome = outcome_of(answer.outcome, table_.line[answer.row]);
     if (outcome.feasible) {
       require_objective(answer.row, outcome, asked == asked_.end() ? std::vector<std::string>() : asked->second);
     }
-    std::vector<Outcome>& known = known_[{text, workload}];
-    if (std::find(known.begin(), known.end(), outcome) != known.end()) {
+    std::vector<dataset::Outcome>& known = known_[{text, workload}];
+    // A further measurement that is the same but for its digits is still one.
+    const auto agreement = request_.repeat ? dataset::Agreement::exact : dataset::Agreement::as_far_as_said;
+    if (std::ranges::any_of(known, [&](const auto& one) { return contradiction(one, outcome, agreement).empty(); })) {
       ++told.already_present;
       return std::nullopt;
     }
     if (!known.empty() && !request_.repeat) {
-      refuse(answer.row, fmt::format("{} on {} was told before with other values. If it was measured again, add "
-                                     "--repeat",
-                                     space::short_id(text), printable(workload)));
+      refuse(answer.row, fmt::format("{} on {} {}. If it was measured again, add --repeat", space::short_id(text),
+                                     printable(workload), contradiction(known.front(), outcome, agreement)));
     }
     told.unasked += known.empty() && asked == asked_.end() ? 1 : 0;
     log::EvaluationRow row{.workload_id = workloads_.at(workload),
@@ -298,7 +297,7 @@ class Telling {
   std::map<std::string, std::int64_t> workloads_;
   /// By text id and workload, the metrics of the objective that it was asked for.
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> asked_;
-  std::map<std::pair<std::string, std::string>, std::vector<Outcome>> known_;
+  std::map<std::pair<std::string, std::string>, std::vector<dataset::Outcome>> known_;
 };
 
 }  // namespace

@@ -186,8 +186,10 @@ TEST_F(Ask, ASecondAnswerNeedsRepeat) {
   cells[1][7] = "9.5";
   cells[1][8] = "";
   ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  cells[1][7] = "9.5004";
+  EXPECT_EQ(Json::parse(tell(csv_of(cells)).out).at("already_present"), 1) << "9.5 is it in four digits";
   cells[1][7] = "9.75";
-  expect_refused(csv_of(cells), "told before with other values. If it was measured again, add --repeat");
+  expect_refused(csv_of(cells), "time_ms is 9.5 there, 9.75 here. If it was measured again, add --repeat");
   ASSERT_EQ(tell(csv_of(cells), {"--repeat"}).exit_code, 0);
   EXPECT_EQ(count("SELECT max(repeat) FROM evaluations"), 1);
   cells.push_back(cells[1]);
@@ -217,14 +219,13 @@ TEST_F(Ask, AnswersThatDoNotFitAreRefusedWhole) {
   off.back()[2] = "8";
   off.back()[4] = "fats";
   expect_refused(csv_of(off), "mode is 'fats', which the space does not have. Did you mean 'fast'? Nothing");
-  expect_refused(with(7, "nan"), "time_ms is 'nan', which is not a number");
   expect_refused(with(7, "12ms"), "time_ms is '12ms', which is not a number");
   Cells unknown = good;
   unknown[0][7] = "time";
   expect_refused(
       csv_of(unknown),
-      "column 'time' is no parameter of mine, no metric of the log, and none that `propose` writes. Did you mean "
-      "'time_ms'?");
+      "column 'time' is no parameter of mine, no metric of the log, and none that `propose` writes. Answers need "
+      "'time_ms', which has no column: rename this one");
   expect_refused("width,depth,time_ms\n1,1,3\n",
                  "no column for parameter 'mode' of space 'mine', and no column 'design'");
   expect_refused("design,workload,time_ms\nffffffff,kernel,3\n", "no design begins with 'ffffffff'");
@@ -445,6 +446,25 @@ TEST_F(Ask, AReasonOfAnyLettersIsAReason) {
   EXPECT_EQ(told.at("inserted"), 2);
   EXPECT_EQ(told.at("unanswered"), 1);
   EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code = 'infeasible' AND message = '大きい'"), 1);
+}
+
+/// As in every table that is imported.
+TEST_F(Ask, AWordInsteadOfAValueIsAReason) {
+  Cells cells = cells_of(ask({"-n", "2"}).out);
+  cells[1][7] = "OOM";
+  cells[2][7] = "nan";
+  const Json told = Json::parse(tell(csv_of(cells)).out);
+  EXPECT_EQ(told.at("inserted"), 2);
+  EXPECT_EQ(told.at("feasible"), 0);
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code IN ('oom', 'nan')"), 2);
+}
+
+TEST_F(Ask, APendingTableIsTheOneThatWasAskedFor) {
+  ASSERT_EQ(tell(answered(ask({"-n", "30"}).out)).exit_code, 0);
+  const Outcome asked = ask({"-n", "6"});
+  ASSERT_THAT(asked.err, HasSubstr("a model of")) << asked.err;
+  EXPECT_FALSE(cells_of(asked.out)[1][6].empty()) << "it has a probability";
+  EXPECT_EQ(hindsight({"ask", "--log", log(), "--pending"}).out, asked.out);
 }
 
 TEST_F(Ask, TablesOfOtherSpacesAndEvaluatorsStayApart) {

@@ -77,6 +77,7 @@ TEST_F(ImportedLog, ContradictoryRowsAreRefusedUnlessOneIsChosen) {
   std::filesystem::remove(log());
   const Outcome kept = import(table, {"--duplicates", "keep"});
   EXPECT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_THAT(kept.out, HasSubstr("2 feasible designs")) << "of four feasible measurements";
   EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr("5 evaluations, 3 of them repeats"));
   EXPECT_THAT(hindsight({"log", "stats", log()}).out, ::testing::ContainsRegex("cost_ms  repeat.*  1\n.*  2\n"));
   expect_one_line_error(import(table, {"--duplicates", "frist"}), 2, "Did you mean 'first'?");
@@ -160,8 +161,10 @@ TEST_F(ImportedLog, InferWithoutAnObjectiveNamesWhatLooksLikeResults) {
   const Outcome inferred = hindsight({"space", "infer", write("tuning.csv", tuning_table())});
   ASSERT_EQ(inferred.exit_code, 0) << inferred.err;
   EXPECT_THAT(inferred.out, AllOf(HasSubstr("width"), HasSubstr("mode"), HasSubstr("cost_ms")));
-  EXPECT_THAT(inferred.err,
-              AllOf(HasSubstr("look like results: cost_ms, util_BRAM, failed"), HasSubstr("--objective")));
+  EXPECT_THAT(inferred.err, AllOf(HasSubstr("look like results: cost_ms, util_BRAM, failed"), HasSubstr("--objective"),
+                                  HasSubstr("--infeasible COLUMN or COLUMN=VALUE, --reason COLUMN")));
+  EXPECT_THAT(hindsight({"space", "infer", write("units.csv", "a,Energy (mJ)\n1,2\n2,3\n")}).err,
+              HasSubstr("--constraint or --ignore 'Energy (mJ)'"));
   std::string csv = "id,a,t\n";
   for (int row = 0; row < 120; ++row) csv += std::to_string(row) + "," + std::to_string(row % 4) + ",1\n";
   const std::string yaml = file("inferred.yaml");

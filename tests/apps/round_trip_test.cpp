@@ -155,6 +155,35 @@ TEST_F(RoundTrip, MeasuredProposalsComeBackToTheirApplication) {
       "timeout");
 }
 
+/// A design that the log has may stand among the proposals with less than the log says of it.
+TEST_F(RoundTrip, WhatTheLogKnowsMoreOfIsThereBefore) {
+  const std::string log = file("p.db");
+  run({"log", "import", write("p.csv", "a,b,ms,lut\n1,1,10.515,3.25\n2,2,8,4\n4,1,9,5\n1,4,9.5,5\n"), "--objective",
+       "ms", "--constraint", "lut", "--log", log});
+  const std::string header = "rank,workload,a,b,predicted,score,cautious,spread,p_feasible,logged,ms,reason";
+  const auto imported = [&](const std::string& text, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> command{"log", "import", write("next.csv", text), "--log", log};
+    command.insert(command.end(), more.begin(), more.end());
+    return hindsight(command);
+  };
+  const auto evaluations = [&] { return value(log, "SELECT count(*) FROM evaluations"); };
+  const Outcome less = imported(header + "\n1,p,1,1,10,0,10,0.1,0.9,1,10.515,\n2,p,1,2,7,0,7,0.1,0.9,0,7.5,\n");
+  ASSERT_EQ(less.exit_code, 0) << less.err;
+  EXPECT_THAT(less.out, AllOf(HasSubstr("1 written"), HasSubstr("1 were there before")));
+  EXPECT_EQ(evaluations(), "5");
+  const Outcome kept = imported(header + "\n1,p,1,1,10,0,10,0.1,0.9,1,10.515,\n", {"--duplicates", "keep"});
+  ASSERT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_EQ(evaluations(), "5") << "it is the same measurement";
+  // Rounded, and without a metric that other rows have.
+  const Outcome digits =
+      imported(header + ",lut\n1,p,1,1,10,0,10,0.1,0.9,1,10.5152,,\n2,p,2,1,7,0,7,0.1,0.9,0,7.5,,6\n");
+  ASSERT_EQ(digits.exit_code, 0) << digits.err;
+  EXPECT_EQ(evaluations(), "6");
+  expect_one_line_error(imported(header + "\n1,p,1,1,10,0,10,0.1,0.9,1,10.53,\n"), 2, "ms is 10.515 there, 10.53 here");
+  expect_one_line_error(imported(header + "\n1,p,2,2,8,0,8,0.1,0.9,1,9,\n"), 2, "ms is 8 there, 9 here");
+  EXPECT_EQ(evaluations(), "6");
+}
+
 TEST_F(RoundTrip, ProposalsThatCannotComeBackAreRefused) {
   const std::string log = tabled(), hash = content(log);
   const auto refused = [&](const std::string& row, const std::string& part, const std::string& header = kNext) {

@@ -127,9 +127,13 @@ TEST(Answers, TablesThatCannotBeAreRefusedByPlace) {
             "t.csv:2:11: the workload is 'a,b', several applications. Write a row for each, with its own values");
   EXPECT_EQ(answer_refusal(header + "tiled,1,3 ms,net\n"),
             "t.csv:2:9: latency_s is '3 ms', which is not a number. A design that failed has a reason instead");
-  words.words_are_reasons = false;
-  EXPECT_THAT(answer_refusal(header + "tiled,1,oom,net\n", words),
-              HasSubstr("latency_s is 'oom', which is not a number"));
+  words.awaited = {"latency_s"};
+  EXPECT_EQ(answer_refusal("mode,block,latency_us,area_mm2\ntiled,1,2,3\n", words),
+            "t.csv: column 'latency_us' is no parameter of hand, no metric of the log, and none that `propose` writes. "
+            "Answers need 'latency_s', which has no column: rename this one if it has these values in that unit, else "
+            "add it");
+  EXPECT_THAT(answer_refusal("mode,block,latency_s,areas\ntiled,1,2,3\n", words), HasSubstr("--metric areas?"))
+      << "what is needed is there";
 }
 
 TEST(Answers, ValuesThatCannotBeAreRefusedByTheirCells) {

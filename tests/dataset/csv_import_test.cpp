@@ -88,6 +88,18 @@ TEST_F(ImportCsv, TheReasonIsTheColumnOrTheWordOrInfeasible) {
               ElementsAre("ok", "infeasible", "nan", "compile_error", "inf", "oom", "nan"));
 }
 
+TEST_F(ImportCsv, AReasonMakesARowInfeasible) {
+  EXPECT_THAT(reasons_of("a,y,Reason\n1,3,\n2,-1,hot spot\n3,-1,timeout\n4,5,\n", {.objective = "y"}),
+              ElementsAre("ok", "hot_spot", "timeout", "ok"));
+  std::filesystem::remove(file_);  // every table has a space of its own
+  EXPECT_THAT(reasons_of("b,y,reason\n1,3,fine\n2,4,fine\n", {.objective = "y"}), ElementsAre("ok", "ok"))
+      << "what every row has tells no failure";
+  std::filesystem::remove(file_);
+  EXPECT_THAT(reasons_of("c,y,bad,reason\n1,3,0,checked\n2,4,1,\n3,5,0,\n", {.objective = "y", .infeasible = "bad"}),
+              ElementsAre("ok", "infeasible", "ok"))
+      << "the flag says what failed";
+}
+
 TEST_F(ImportCsv, FlagsInTheirSpellings) {
   EXPECT_THAT(reasons_of("a,y,bad\n1,3,0\n2,3,1\n3,3,false\n4,3,TRUE\n5,3,no\n6,3,Yes\n7,3,1.0\n",
                          {.objective = "y", .infeasible = "bad"}),
@@ -125,12 +137,13 @@ TEST_F(ImportCsv, AsksAboutObjectivesOfExactlyZero) {
   const ImportResult told = import("a,status,ms\n1,ok,2\n2,died,0\n3,ok,4\n4,died,0.0\n", wanted);
   EXPECT_EQ(told.feasible, 4U) << "a remark changes nothing";
   EXPECT_THAT(told.remarks, ElementsAre("2 of 4 rows have a ms of exactly 0 and count as feasible. If they are failed "
-                                        "runs, mark them: --infeasible status=died"));
+                                        "runs, mark them in a new log: --infeasible status=died"));
   const auto remarks = [&](const std::string& text) {
     std::filesystem::remove(file_);  // every table has a space of its own
     return import(text, wanted).remarks;
   };
-  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"), ElementsAre(HasSubstr("mark them: --infeasible ms=0")))
+  EXPECT_THAT(remarks("a,b,ms\n1,5,2\n2,6,0\n3,5,4\n4,7,0\n"),
+              ElementsAre(HasSubstr("mark them in a new log: --infeasible ms=0")))
       << "no other column tells";
   EXPECT_THAT(remarks("a,b,ms\n1,8,0\n2,8,0\n"), ElementsAre(HasSubstr("2 of 2 rows"))) << "b tells nothing apart";
   EXPECT_THAT(remarks("a,b,ms\n1,9,0\n2,9,3\n"), IsEmpty()) << "one 0 may be the best there is";
@@ -146,13 +159,32 @@ TEST_F(ImportCsv, AsksAboutWhatToolsWriteForFailedRuns) {
   EXPECT_THAT(
       remarks("a,GFLOP/s\n1,7\n2,-1\n3,-1\n4,9\n"),
       ElementsAre("2 of 4 rows have a gflop_per_s of exactly -1 and count as feasible. If they are failed runs, "
-                  "mark them: --infeasible GFLOP/s=-1"));
+                  "mark them in a new log: --infeasible GFLOP/s=-1"));
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,99999999\n3,99999999\n4,9\n"),
               ElementsAre(HasSubstr("exactly 99999999 and count as feasible")));
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,-1\n3,-1\n4,-0.5\n"), IsEmpty()) << "values may be below 0 here";
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,-1\n3,3\n4,9\n"), IsEmpty()) << "a filler repeats";
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,900\n3,900\n4,9\n"), IsEmpty()) << "not far above the next";
   EXPECT_THAT(remarks("a,GFLOP/s\n1,7\n2,7\n"), IsEmpty()) << "all are equal";
+}
+
+TEST_F(ImportCsv, RowsThatAFillerRefusesAreAskedAboutToo) {
+  const std::string table = "a,Latency (ms)\n1,3\n2,-1\n3,-1\n4,5\n";
+  const ImportResult told = import(table, {.objective = "Latency (ms)"});
+  EXPECT_EQ(told.rejected_count, 2U);
+  EXPECT_THAT(told.remarks, ElementsAre("2 of 4 rows have a latency_ms of exactly -1 and are refused. If they are "
+                                        "failed runs, mark them in a new log: --infeasible 'Latency (ms)=-1'"));
+  std::filesystem::remove(file_);
+  const ImportResult marked = import(table, {.objective = "Latency (ms)", .infeasible = "Latency (ms)=-1"});
+  EXPECT_EQ(marked.inserted, 4U) << "the remedy works";
+  EXPECT_EQ(marked.feasible, 2U);
+  EXPECT_THAT(marked.remarks, IsEmpty());
+}
+
+TEST_F(ImportCsv, OnlyAColumnWithoutARoleIsOfferedAsAMark) {
+  const ImportResult told =
+      import("a,y,energy\n1,7,3\n2,1e9,\n3,1e9,\n4,9,4\n", {.objective = "y", .constraints = {"energy"}});
+  EXPECT_THAT(told.remarks, ElementsAre(HasSubstr("--infeasible y=1")));
 }
 
 TEST_F(ImportCsv, AValueOfTheObjectiveMayMarkFailedRuns) {
@@ -172,6 +204,19 @@ TEST_F(ImportCsv, SaysThatNothingIsFeasible) {
                           "status, and not what a good one has"));
   EXPECT_THAT(remarks("a,y\n1,oom\n2,oom\n", std::nullopt),
               ElementsAre("no row is feasible, and from these alone nothing can be learnt"));
+  std::filesystem::remove(file_);
+  EXPECT_THAT(import("a,y,status\n1,3,OK\n2,4,OK\n3,,FAILED\n", {.objective = "y", .constraints = {"status"}}).remarks,
+              ElementsAre("no row is feasible: 2 of 3 have a y, and were refused or have a reason. Check the roles"));
+  std::filesystem::remove(file_);
+  const std::string known = "a,y\n1,3\n2,4\n3,oom\n4,oom\n";
+  import_into(known, "a,y\n1,3\n2,4\n", {.objective = "y"});
+  EXPECT_THAT(import_into(known, "a,y\n3,oom\n4,oom\n", {.objective = "y"}).remarks, IsEmpty())
+      << "the log has feasible rows beside these";
+}
+
+TEST_F(ImportCsv, AFlagMayHaveItsOwnWords) {
+  const ImportResult result = import("a,y,s\n1,1,OK\n2,2,0\n", {.objective = "y", .infeasible = "s"});
+  EXPECT_THAT(result.rejected, ElementsAre(HasSubstr("or name what failed rows have: --infeasible s=VALUE")));
 }
 
 TEST_F(ImportCsv, AResultThatIsEmptyInFailedRunsIsAskedAbout) {
@@ -427,6 +472,8 @@ TEST_F(ImportCsv, NothingIsWrittenWhenTheColumnsDoNotFit) {
               HasSubstr("no column for parameter 'b' of space 'inferred'"));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,c,y\n1,1,1\n", {.objective = "y"}); }),
               HasSubstr("column 'c' is no parameter"));
+  EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n2,2\n", "a,y,status\n1,1,OK\n2,,FAILED\n", {.objective = "y"}); }),
+              HasSubstr("It tells what failed: --infeasible status=FAILED."));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n2,1\n", {.objective = "y"}); }),
               HasSubstr("no row of 1 can be imported; first: t.csv:2:1: a is '2'"));
   EXPECT_THAT(refusal([&] { import_into("a,y\n1,1\n", "a,y\n", {.objective = "y"}); }), HasSubstr("no row of 0"));

@@ -343,6 +343,7 @@ TEST_F(MergeTest, TheHashCountsWhatCountsAndNothingElse) {
            Change{"UPDATE evaluation_violations SET message = 'advice', nearest_passing = 3", false},
            Change{"UPDATE evaluation_violations SET position = 9 - position", false},
            Change{"UPDATE spaces SET name = 'another'", false},
+           Change{"INSERT INTO designs (space_id, content_hash, text_id) VALUES (1, 1, 'only=proposed')", false},
            Change{"UPDATE evaluations SET latency_s = latency_s * 1.0000000000000002 WHERE feasible = 1", true},
            Change{"UPDATE evaluations SET repeat = 1 WHERE evaluation_id = 1", true},
            Change{"UPDATE evaluation_violations SET limit_value = 1.5 WHERE evaluation_id = 2", true},

@@ -108,6 +108,35 @@ TEST_F(RepairTest, ASoundLogComesBackWhole) {
   EXPECT_EQ(table(result, "evaluation_metrics").recovered, 200U);
 }
 
+/// A reference that is NULL names no parent, also where the parent's table is empty.
+TEST_F(RepairTest, WhatWasAskedForWithoutAModelComesBack) {
+  make_log();
+  {
+    Log log = Log::open(file_, OpenMode::read_write);
+    const std::int64_t ask = log.begin_run(RunKind::ask, provenance(), "{}");
+    const ProposalRow first{.design_text_id = text_id(1),
+                            .design_hash = content_hash(text_id(1)),
+                            .rank = 1,
+                            .objective = "latency_s",
+                            .predicted_value = 1e-3,
+                            .predicted_json = "{}"};
+    ProposalRow second = first;
+    second.design_text_id = text_id(2);
+    second.design_hash = content_hash(text_id(2));
+    second.rank = 2;
+    second.workload_id = workloads(log).front().workload_id;
+    log.add_proposals(ask, spaces(log).front().space_id, std::nullopt, {first, second});
+    log.end_run(ask, RunStatus::finished);
+  }
+  const RepairResult result = repair();
+  EXPECT_TRUE(result.whole());
+  EXPECT_EQ(table(result, "proposals").recovered, 2U);
+  EXPECT_EQ(table(result, "proposals").without_parent, 0U);
+  SQLite::Database database(repaired_.string());
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM proposals WHERE model_id IS NULL").getInt(), 2);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM proposals WHERE workload_id IS NULL").getInt(), 1);
+}
+
 /// How the page is damaged.
 enum class Damage { zeros, noise, torn, cut };
 

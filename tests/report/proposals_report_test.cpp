@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "hindsight/core/terminal.h"
 #include "hindsight/report/proposals.h"
@@ -302,6 +306,27 @@ TEST(FrontCsv, HasThreeColumnsPerMetricAndWhetherAPointStands) {
   EXPECT_THAT(header, ::testing::EndsWith(",reason")) << "columns to fill in";
   EXPECT_THAT(first, HasSubstr(",7,8,8,20,20,20,1,"));
   EXPECT_EQ(std::count(header.begin(), header.end(), ','), std::count(first.begin(), first.end(), ','));
+}
+
+/// The columns to fill in hold what the log has measured, so that the file comes back as it is.
+TEST(ProposalsCsv, KnowsWhatTheLogHasMeasured) {
+  const auto rows_of = [](const Proposals& proposals) {
+    std::istringstream lines(proposals_csv(proposals));
+    std::vector<std::string> rows;
+    for (std::string line; std::getline(lines, line);) rows.push_back(line);
+    return rows;
+  };
+  const std::vector<std::string> rows = rows_of(known_proposals());
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_THAT(rows[0], ::testing::EndsWith(",latency_s,reason"));
+  EXPECT_THAT(rows[1], ::testing::EndsWith(",,")) << "nobody has measured it";
+  EXPECT_THAT(rows[2], ::testing::EndsWith(",2,"));
+  EXPECT_THAT(rows[3], ::testing::EndsWith(",,")) << "the log says that it is infeasible, and not here why";
+  Proposals repeated = known_proposals();
+  dataset::Dataset logged = study::test::two_row_log();
+  logged.repeats.designs = 1;
+  repeated.logged = std::make_unique<const dataset::Dataset>(std::move(logged));
+  EXPECT_THAT(rows_of(repeated)[2], ::testing::EndsWith(",,")) << "a mean is no measurement";
 }
 
 TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {

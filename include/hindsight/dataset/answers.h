@@ -35,12 +35,12 @@ struct Answers {
 
 /// What a table may say besides the parameters of its space.
 struct AnswerWords {
-  std::vector<std::string> metrics;       ///< the names that a log knows
+  std::vector<std::string> metrics;       ///< the names that a log knows, those that are likely first
+  std::vector<std::string> awaited = {};  ///< of them, those that feasible answers need
   std::vector<std::string> ignored = {};  ///< columns that are not read
   /// The design that a cell of the column `design` names, where that is no text id; Error{usage}: it names none.
   /// Without it that column is not read.
   std::function<space::Design(const std::string& id)> by_id = {};
-  bool words_are_reasons = true;  ///< "oom" instead of a metric; else it is refused
   /// What to do about a column that is nothing known, "{}" standing for its name.
   std::string remedy = {};
 };
@@ -52,7 +52,7 @@ struct AnswerWords {
 /// id or what `by_id` knows (both: they must agree); `workload`; metrics by name or its snake_case; `reason`, text;
 /// `infeasible` or `feasible`, a flag; and those that `propose` and `ask` write about predictions, which are skipped. A
 /// row is infeasible where it has a reason, a flag says so, or a metric is a word ("oom", "nan"), which is the reason
-/// then, where words may be reasons; it has no latency_s and energy_j. A parameter that is inactive needs neither a
+/// then; it has no latency_s and energy_j. A parameter that is inactive needs neither a
 /// column nor a cell. Errors: Error{usage} with file:line:column for a parameter without a column, a column that is
 /// none of these (nearest name), a value off the grid (nearest value), a metric that is no number, a row that names
 /// several applications, a reason in a row that is said to be feasible, a feasible row without any metric; and for a

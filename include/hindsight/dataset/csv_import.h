@@ -57,7 +57,7 @@ struct CsvRoles {
   std::string objective;  ///< a positive number where feasible; may be empty for infer_space() only
   std::optional<std::string> infeasible =
       {};  ///< 1/0, true/false, yes/no; or "COLUMN=VALUE": infeasible where it has VALUE
-  std::optional<std::string> reason = {};     ///< text of the failure; left out: the column "reason" when there is one
+  std::optional<std::string> reason = {};     ///< text of the failure; left out: the column "reason" or "Reason" if any
   std::vector<std::string> context = {};      ///< columns that name the application; numeric ones become features
   std::vector<std::string> constraints = {};  ///< metrics kept as labels
   std::vector<std::string> ignored = {};      ///< neither parameter nor anything else
@@ -102,6 +102,7 @@ enum class Duplicates {
 struct ImportResult {
   std::size_t rows = 0, inserted = 0, already_present = 0, repeated = 0;
   std::size_t feasible = 0;                            ///< evaluations of the log that come from this table
+  std::size_t feasible_designs = 0;                    ///< the designs of these, each once per workload
   std::map<std::string, std::size_t> infeasible = {};  ///< the others of them, by their first reason
   std::vector<std::string> rejected;                   ///< "file:line[:column]: reason", first 20
   std::size_t rejected_count = 0;
@@ -114,13 +115,13 @@ struct ImportResult {
   std::string space, evaluator;                                    ///< names in the log
   std::vector<std::string> workloads = {};                         ///< names in the log, in the order of the rows
 };
-/// Imports into a log in one transaction. A row is infeasible when its flag says so, or its objective is empty, nan,
-/// inf or a word. The reason code is the reason column's text, else that word, else "infeasible". Rows that contradict
-/// each other are treated as `duplicates` says; the log's own evaluations are always kept. A row whose value of a
-/// parameter the space does not have is rejected and named. Importing the same table again changes nothing.
-/// Errors: Error{usage} for columns that do not fit, and for a "COLUMN=VALUE" that no row has where they have several
-/// others; Error{interrupted} after Ctrl-C. The log is as it was then, and
-/// one that was not there is not.
+/// Imports into a log in one transaction. A row is infeasible when its flag says so, its objective is empty, nan, inf
+/// or a word, or, without a flag, it has a reason and some other row with an objective has none. The reason code is the
+/// reason column's text, else that word, else "infeasible". Rows that contradict each other are treated as `duplicates`
+/// says; the log's own evaluations are always kept. A row whose value of a parameter the space does not have is
+/// rejected and named. Importing the same table again changes nothing. Errors: Error{usage} for columns that do not
+/// fit, and for a "COLUMN=VALUE" that no row has where they have several others; Error{interrupted} after Ctrl-C. The
+/// log is as it was then, and one that was not there is not.
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
                         const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance);
 

@@ -23,7 +23,8 @@ struct PendingDesign {
   std::string workload;
   std::string evaluator;  ///< name of what is to answer
   std::string objective;
-  std::optional<double> predicted = {};  ///< of the objective over all workloads asked for; nothing: drawn
+  std::optional<double> predicted = {};   ///< of the objective over all workloads asked for; nothing: drawn
+  std::optional<double> p_feasible = {};  ///< smallest of these workloads; nothing: drawn, or asked by older versions
 };
 /// In the order they were asked for; a pair that was asked for twice stands once, as first asked.
 [[nodiscard]] std::vector<PendingDesign> pending_designs(const Log& log);

@@ -15,11 +15,12 @@ struct Content {
 };
 
 /// SHA-256 of the canonical text of a log (docs/log-schema.md#content-hash): definitions of spaces, workloads with
-/// their context features, and evaluators; designs; evaluations with their metrics and reasons. Left out: names of
-/// spaces and workloads (their definitions identify them), runs, models, proposals, checkpoints, GPU measurements,
-/// times, row numbers, and of a reason its message and nearest passing value, which are advice. Two logs of one content
-/// have one hash, however they were written, sharded or merged. Memory does not grow with the log. Errors:
-/// Error{incompatible} for a damaged log; Error{interrupted} after Ctrl-C.
+/// their context features, and evaluators; designs that were evaluated; evaluations with their metrics and reasons.
+/// Left out: names of spaces and workloads (their definitions identify them), designs that were proposed or asked for
+/// and not evaluated, runs, models, proposals, checkpoints, GPU measurements, times, row numbers, and of a reason its
+/// message and nearest passing value, which are advice. Two logs of one content have one hash, however they were
+/// written, sharded or merged. Memory does not grow with the log. Errors: Error{incompatible} for a damaged log;
+/// Error{interrupted} after Ctrl-C.
 [[nodiscard]] Content content(const Log& log);
 
 }  // namespace hindsight::log

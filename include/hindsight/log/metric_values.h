@@ -15,4 +15,8 @@ namespace hindsight::log {
 /// without a unit (time_ms, runtime_cycles, energy_mj, power, area_um2).
 [[nodiscard]] std::string impossible_cell(std::string_view metric, double value);
 
+/// How far a decimal may be from the number that was rounded to it, as a share: half a unit of its last digit. A double
+/// that a computation gave has all its digits, one of a table those that the table has.
+[[nodiscard]] double rounding_frac(double value);
+
 }  // namespace hindsight::log
