@@ -326,7 +326,9 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
       {kErrorOnRowsHeldOut, error_text(own.error, parts.objective_scaler.value_scale)},
       {"metrics_of", "rows held out in fifths, before the last fit on all rows"},
       {"seed", std::to_string(options.seed)}};
-  if (!learnt_from.empty()) provenance["from_evaluator"] = learnt_from;
+  // Of a model that was adapted before: what the first of them learnt from, whose limits every later one has.
+  const std::string first = of_base("from_evaluator");
+  if (!first.empty() || !learnt_from.empty()) provenance["from_evaluator"] = first.empty() ? learnt_from : first;
   // The errors by distance are those of other weights, or of these weights about another simulator.
   if (moves != "unadapted" || of_rows.empty() || of_rows != learnt_from) parts.error_calibration = {};
   add_contexts(parts, rows.base, rows.data);

@@ -503,6 +503,8 @@ TEST(Adapt, ForgetsTheErrorsByDistanceOfTheModelThatItMoves) {
   const Model::Parts& parts = result.model.parts();
   EXPECT_TRUE(parts.error_calibration.applications.empty());
   EXPECT_EQ(parts.provenance.at("from_evaluator"), "mine");
+  const TransferResult again = adapt(result.model, data, quick());
+  EXPECT_EQ(again.model.parts().provenance.at("from_evaluator"), "mine") << "what the first of them learnt from";
   EXPECT_THAT(parts.provenance.at(kErrorOnRowsHeldOut), HasSubstr(" in logarithms (a factor of "));
   EXPECT_THAT(model_card(result.model), testing::Not(HasSubstr("Error by distance")));
   EXPECT_THAT(model_card(result.model), HasSubstr("On rows of the adaptation that were held out: "));
