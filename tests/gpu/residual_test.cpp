@@ -290,6 +290,7 @@ struct ResidualFile : OnH100 {
 
 TEST_F(ResidualFile, ReadsWhatItWrites) {
   residual.trees = split_at_k(9.3333333F, kLog2, -kLog2);
+  set_measured_sizes(residual);
   write(text());
   const auto read = read_residual(file);
   EXPECT_EQ(to_yaml(*read, "hindsight calibrate --residual", "2026-11-23"), text());
