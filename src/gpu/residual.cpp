@@ -64,21 +64,6 @@ double gate_weight(const Residual& residual, const Gemm& row) {
   return falling(outside, 0, kBorderOctaves) * falling(nearest, kFullOctaves, kNoOctaves);
 }
 
-/// The least of `measured` that is not below `size`; `size` beyond the largest.
-std::int64_t next_measured(const std::vector<std::int64_t>& measured, std::int64_t size) {
-  const auto next = std::lower_bound(measured.begin(), measured.end(), size);
-  return next == measured.end() ? size : *next;
-}
-
-/// The product that the trees see.
-Gemm at_measured_sizes(const Residual& residual, const Gemm& row) {
-  Gemm seen = row;
-  seen.m = next_measured(residual.measured_m, row.m);
-  seen.n = next_measured(residual.measured_n, row.n);
-  seen.k = next_measured(residual.measured_k, row.k);
-  return seen;
-}
-
 bool like_the_rows(const Residual& residual, const Gemm& row) {
   Gemm kernel = row;
   const bool same_kernels = row.dtype == DType::fp16 && residual.range.dtypes[static_cast<std::size_t>(DType::bf16)];
@@ -126,23 +111,10 @@ Correction correction(const Residual& residual, const Gemm& gemm) {
   if (!like_the_rows(residual, row)) return {.factor = 1, .weight = 0, .gate = ResidualGate::product};
   const double weight = gate_weight(residual, row);
   if (weight <= 0) return {.factor = 1, .weight = 0, .gate = ResidualGate::far};
-  const double logarithm = residual.trees.sum(residual_inputs(at_measured_sizes(residual, row), residual.sms));
+  const double logarithm = residual.trees.sum(residual_inputs(row, residual.sms));
   return {.factor = std::exp(weight * std::clamp(logarithm, -kMostCorrection, kMostCorrection)),
           .weight = weight,
           .gate = weight < 1 ? ResidualGate::faded : ResidualGate::full};
-}
-
-void set_measured_sizes(Residual& residual) {
-  residual.measured_n.clear();
-  residual.measured_k.clear();
-  for (const auto& [log2_n, log2_k] : residual.sizes) {
-    residual.measured_n.push_back(std::llround(std::exp2(log2_n)));
-    residual.measured_k.push_back(std::llround(std::exp2(log2_k)));
-  }
-  for (std::vector<std::int64_t>* measured : {&residual.measured_n, &residual.measured_k}) {
-    std::sort(measured->begin(), measured->end());
-    measured->erase(std::unique(measured->begin(), measured->end()), measured->end());
-  }
 }
 
 std::string sheet_hash(const GpuSpec& spec) {

@@ -105,17 +105,6 @@ std::vector<std::pair<double, double>> read_size_pairs(const ConfigNode& node) {
   return sizes;
 }
 
-std::vector<std::int64_t> read_lengths(const ConfigNode& node) {
-  std::vector<std::int64_t> lengths;
-  for (const std::string& text : split(node.as_string(), ' ')) {
-    const std::optional<std::int64_t> length = parse_int(text);
-    if (!length || *length < 1) node.fail(fmt::format("'{}' is no size", printable(text)));
-    lengths.push_back(*length);
-  }
-  std::sort(lengths.begin(), lengths.end());
-  return lengths;
-}
-
 /// The bytes that the hash is of: header and trees, without the key of the hash.
 std::string hash_of(std::string_view header, std::string_view trees) {
   return sha256_hex(std::string(header) + std::string(trees)).substr(0, 16);
@@ -150,7 +139,7 @@ FileParts parts_of(std::string_view text, const std::filesystem::path& file) {
 void read_header(const ConfigNode& root, const std::filesystem::path& file, Residual& residual) {
   root.require_only_keys({"version", "gpu", "architecture", "dtype_class", "sms", "sheet", "constants", "data", "split",
                           "rows", "date", "command", "held_out_without", "held_out_with", "range", "features", "sizes",
-                          "m_sizes", "sha256"});
+                          "sha256"});
   residual.gpu = root.at("gpu").as_string();
   residual.architecture = read_architecture(root.at("architecture"));
   residual.dtype_class = read_dtype_class(root.at("dtype_class"));
@@ -161,8 +150,6 @@ void read_header(const ConfigNode& root, const std::filesystem::path& file, Resi
   residual.row_count = static_cast<std::size_t>(root.at("rows").as_int(1));
   residual.range = read_range(root.at("range"));
   residual.sizes = read_size_pairs(root.at("sizes"));
-  if (root.has("m_sizes")) residual.measured_m = read_lengths(root.at("m_sizes"));
-  set_measured_sizes(residual);
   const std::vector<std::string> names(kResidualFeatureNames.begin(), kResidualFeatureNames.end());
   if (root.at("features").as_string() != join(names, " ")) refuse(file, "a residual of other features");
   const auto errors = [&](const char* key, double& mape_frac, double& median_frac) {
@@ -220,9 +207,6 @@ std::string to_yaml(const Residual& residual, const std::string& command, const 
   for (const auto& [n, k] : residual.sizes) {
     sizes.push_back(fmt::format("{}x{}", std::llround(std::exp2(n)), std::llround(std::exp2(k))));
   }
-  std::vector<std::string> lengths;
-  for (const std::int64_t m : residual.measured_m) lengths.push_back(std::to_string(m));
-  const std::string m_sizes = lengths.empty() ? "" : fmt::format("m_sizes: {}\n", yaml_quoted(join(lengths, " ")));
   const std::vector<std::string> names(kResidualFeatureNames.begin(), kResidualFeatureNames.end());
   const auto errors = [](double mape_frac, double median_frac) {
     return fmt::format("{{mape_frac: {:.4f}, median_frac: {:.4f}}}", mape_frac, median_frac);
@@ -235,10 +219,10 @@ std::string to_yaml(const Residual& residual, const std::string& command, const 
           kResidualVersion, yaml_quoted(residual.gpu), to_string(residual.architecture),
           to_string(residual.dtype_class), shortest(residual.sms), residual.sheet, residual.constants,
           yaml_quoted(residual.data), residual.row_count, date, yaml_quoted(command)) +
-      fmt::format("held_out_without: {}\nheld_out_with: {}\nrange: {}\nfeatures: {}\nsizes: {}\n{}",
+      fmt::format("held_out_without: {}\nheld_out_with: {}\nrange: {}\nfeatures: {}\nsizes: {}\n",
                   errors(residual.without_mape_frac, residual.without_median_frac),
                   errors(residual.with_mape_frac, residual.with_median_frac), to_yaml(residual.range),
-                  yaml_quoted(join(names, " ")), yaml_quoted(join(sizes, " ")), m_sizes);
+                  yaml_quoted(join(names, " ")), yaml_quoted(join(sizes, " ")));
   return fmt::format("{}{}'{}'\n{}{}", header, kHashKey.substr(1), hash_of(header, trees), kTreesKey, trees);
 }
 

@@ -62,19 +62,15 @@ Residual card(const GpuSpec& spec, const Calibration& calibration, std::span<con
   residual.sheet = sheet_hash(spec);
   residual.constants = constants_hash(calibration.constants);
   std::set<std::pair<double, double>> sizes;
-  std::set<std::int64_t> lengths;
   for (const GemmMeasurement& row : rows) {
     if (fold_of(row.gemm) == left_out) continue;
     const Gemm gemm = with_weights_second(row.gemm);
     include(residual.range, gemm, row.latency_s);
     sizes.emplace(std::log2(static_cast<double>(gemm.n)), std::log2(static_cast<double>(gemm.k)));
-    lengths.insert(gemm.m);
     ++residual.row_count;
   }
   residual.range.mode = mode;
   residual.sizes.assign(sizes.begin(), sizes.end());
-  residual.measured_m.assign(lengths.begin(), lengths.end());
-  set_measured_sizes(residual);
   return residual;
 }
 

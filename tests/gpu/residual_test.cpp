@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -104,57 +103,6 @@ TEST_F(ResidualOnH100, MultipliesTheTimeAtTheHighestClock) {
   EXPECT_EQ(faster.analytical_s, predict(spec, analytical, longer).latency_s);
   EXPECT_EQ(faster.correction.gate, ResidualGate::full);
   EXPECT_EQ(predict(spec, analytical, longer).correction.gate, ResidualGate::none);
-}
-
-/// Between measured sizes nothing was learned: the trees see the next larger m, n and k of the rows.
-TEST_F(ResidualOnH100, TheTreesSeeTheNextLargerMeasuredSizes) {
-  const Gemm between{.m = 64, .n = 1024, .k = 300};
-  EXPECT_GT(correction(residual, between).factor, 1) << "300 lies below 512";
-  set_measured_sizes(residual);
-  EXPECT_EQ(residual.measured_n, (std::vector<std::int64_t>{64, 256, 1024, 4096}));
-  EXPECT_EQ(residual.measured_k, residual.measured_n);
-  EXPECT_EQ(correction(residual, between).factor, correction(residual, {.m = 64, .n = 1024, .k = 1024}).factor);
-  EXPECT_EQ(correction(residual, transposed(between)).factor, correction(residual, between).factor);
-  EXPECT_GT(correction(residual, {.m = 64, .n = 1024, .k = 256}).factor, 1) << "a measured k is itself";
-  EXPECT_LT(correction(residual, {.m = 64, .n = 1024, .k = 4200}).factor, 1) << "as one beyond the largest";
-  residual.trees = {{0},
-                    {{.value = 5, .feature = 0, .right = 2},
-                     {.value = static_cast<float>(kLog2), .feature = -1},
-                     {.value = static_cast<float>(-kLog2), .feature = -1}}};  // by log2(m) below 5
-  const Gemm few{.m = 9, .n = 1024, .k = 1024};
-  EXPECT_GT(correction(residual, few).factor, 1);
-  residual.measured_m = {1, 64, 4096};
-  EXPECT_LT(correction(residual, few).factor, 1) << "as 64";
-}
-
-/// With the shipped trees a product is not faster than one that is smaller, where no measured size lies in between.
-TEST(Residual, BetweenMeasuredSizesABiggerProductIsNotFaster) {
-  constexpr std::uint64_t kSeed = 20261130;
-  constexpr double kAnalytical = 1e-3;  // the model below shares the L2 out to that
-  const GpuSpec spec = load_gpu("h100-sxm5");
-  const Calibration calibration = load_calibration(spec, DType::bf16);
-  ASSERT_NE(calibration.residual, nullptr);
-  const Residual& residual = *calibration.residual;
-  ASSERT_EQ(residual.measured_m.size(), 75U) << "those of the rows";
-  const Predictor predictor(spec, calibration, DType::bf16);
-  std::mt19937_64 random(kSeed);
-  const auto between = [&](double low, double high) {
-    return static_cast<std::int64_t>(std::exp2(std::uniform_real_distribution<double>(low, high)(random)));
-  };
-  const auto grown = [&](const std::vector<std::int64_t>& measured, std::int64_t size) {
-    const auto next = std::lower_bound(measured.begin(), measured.end(), size);
-    return std::uniform_int_distribution<std::int64_t>(size, next == measured.end() ? size : *next)(random);
-  };
-  for (int i = 0; i < 3000; ++i) {
-    const Gemm gemm{.m = between(0, 15), .n = between(5, 16), .k = between(5, 16)};
-    Gemm bigger = gemm;
-    if (i % 3 == 0) bigger.m = grown(residual.measured_m, gemm.m);
-    if (i % 3 == 1) bigger.n = grown(residual.measured_n, gemm.n);
-    if (i % 3 == 2) bigger.k = grown(residual.measured_k, gemm.k);
-    EXPECT_GE(predictor.latency_s(bigger), predictor.latency_s(gemm) * (1 - kAnalytical))
-        << gemm.m << " x " << gemm.n << " x " << gemm.k << " to " << bigger.m << " x " << bigger.n << " x " << bigger.k
-        << ", seed " << kSeed;
-  }
 }
 
 TEST_F(ResidualOnH100, IsSilentWhereNoRowWas) {
@@ -290,7 +238,6 @@ struct ResidualFile : OnH100 {
 
 TEST_F(ResidualFile, ReadsWhatItWrites) {
   residual.trees = split_at_k(9.3333333F, kLog2, -kLog2);
-  set_measured_sizes(residual);
   write(text());
   const auto read = read_residual(file);
   EXPECT_EQ(to_yaml(*read, "hindsight calibrate --residual", "2026-11-23"), text());
@@ -299,19 +246,6 @@ TEST_F(ResidualFile, ReadsWhatItWrites) {
     const Gemm gemm{.m = 64, .n = 1024, .k = k};
     EXPECT_EQ(correction(*read, gemm).factor, correction(residual, gemm).factor);
   }
-}
-
-TEST_F(ResidualFile, KeepsTheMeasuredSizes) {
-  residual.measured_m = {1, 64, 4096};
-  write(text());
-  const auto read = read_residual(file);
-  EXPECT_EQ(read->measured_m, residual.measured_m);
-  set_measured_sizes(residual);
-  EXPECT_EQ(read->measured_n, residual.measured_n);
-  EXPECT_EQ(read->measured_k, residual.measured_k);
-  EXPECT_EQ(to_yaml(*read, "hindsight calibrate --residual", "2026-11-23"), text());
-  write(rehashed(replaced("m_sizes: '1 64", "m_sizes: '1 x64")));
-  EXPECT_THAT(refused(ErrorKind::usage), HasSubstr("'x64' is no size"));
 }
 
 TEST_F(ResidualFile, RefusesWhatIsNotItsOwn) {

@@ -3,9 +3,6 @@
 /// Model: T' = T * exp(w * r(product)), T the analytical time at the highest clock, r the sum of the trees' leaves, w
 /// the gate; the power limit and the slow-down act on T' afterwards, and no T' is below the roofline. r and w see the
 /// product alone, never the GPU's numbers, so that whatever holds of T when hardware changes holds of T'.
-/// r is that of the product whose m, n and k are the next larger ones of the rows (its own beyond the largest): between
-/// measured sizes it does not change, so that T' grows wherever T does, and where a larger product is faster at full
-/// weight, measured sizes lie between the two (of the rows every third to fourth is faster with the next larger m).
 /// Gate: w = 0 for another format, layout or batch than the rows had, or where a network's layers run in between
 /// (`Gemm::reuse_bytes`); else the product of
 ///   inner = 1 up to kFullOctaves from the nearest measured (n, k), falling to 0 at kNoOctaves,
@@ -56,9 +53,6 @@ struct Residual {
   std::size_t row_count = 0;
   ValidatedRange range;
   std::vector<std::pair<double, double>> sizes;  ///< log2 of every measured (n, k), sorted
-  std::vector<std::int64_t> measured_m;          ///< ascending; empty: the trees see m itself
-  std::vector<std::int64_t> measured_n;          ///< likewise, those of `sizes`: set_measured_sizes
-  std::vector<std::int64_t> measured_k;
   ResidualTrees trees;
   double without_mape_frac = 0, with_mape_frac = 0;      ///< five folds grouped by (n, k)
   double without_median_frac = 0, with_median_frac = 0;  ///< likewise
@@ -82,9 +76,6 @@ struct Correction {
 };
 /// The correction of a product; the same for the transposed product.
 [[nodiscard]] Correction correction(const Residual& residual, const Gemm& gemm);
-
-/// Sets `measured_n` and `measured_k` from `sizes`.
-void set_measured_sizes(Residual& residual);
 
 /// Hash of all numbers of a sheet, whatever its name and title.
 [[nodiscard]] std::string sheet_hash(const GpuSpec& spec);
