@@ -218,7 +218,9 @@ TEST(Backtest, HasNoRatiosWhereTheHiddenRowsAloneAreBelowZero) {
   }
   data.objective.array() -= median(first) - 0.5;
   for (const std::size_t row : hide(data, Hiding::best_half, 1).train) {
-    if (data.feasible[row]) ASSERT_GT(objective_of(data, row), 0);
+    if (data.feasible[row]) {
+      ASSERT_GT(objective_of(data, row), 0);
+    }
   }
   BacktestOptions options;
   options.candidates = {named("plain")};
