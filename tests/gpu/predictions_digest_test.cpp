@@ -73,9 +73,9 @@ TEST(Predictions, AreThoseOfTheModelThatWasValidated) {
       }
     }
   }
-  EXPECT_EQ(sha256_hex(narrow), "a72153ce4c2b9d5fdbd4e16963bac5511db12634c266674f1eb0d58e5fc489bf");
-  EXPECT_EQ(sha256_hex(tensor_cores), "171cb66cdc35bd324c70eea927146b00e867ea473bc5ea3ca11a6771198f29d8");
-  EXPECT_EQ(sha256_hex(cuda_cores), "5223d5bb7a9cd63fdad0fe34e151a1d7f1871779f647e6dbfdcde7e18b6f9887");
+  EXPECT_EQ(sha256_hex(narrow), "c0238baeec340705d49065414d81fdb42c80246e8c3c59be4d8dd6601d0dd243");
+  EXPECT_EQ(sha256_hex(tensor_cores), "82c446d1757908bb3ae6665510931c1d5c2a771624a81f4119b83b8d882da6ca");
+  EXPECT_EQ(sha256_hex(cuda_cores), "0c2213fe50d5118b4e9899832815c510b8cb15ebdcff923b62013d7aa4c39e56");
 }
 
 }  // namespace
