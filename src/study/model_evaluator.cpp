@@ -7,10 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/error.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/text.h"
+#include "hindsight/evaluator/built_in.h"
 #include "hindsight/evaluator/noisy.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
+#include "hindsight/study/stated_limits.h"
 
 namespace hindsight::study {
 namespace {
@@ -120,6 +125,31 @@ void hold_limits_of_base(const KnownEvaluator& evaluator, Proposals& proposals) 
       fmt::format("the model was adapted from one that learnt within what '{}' states, and p feasible says nothing of "
                   "designs beyond: {} held, too (--max NAME=NUMBER sets another limit)",
                   evaluator->name(), join(held, ", ") + (held.size() == 1 ? " is" : " are")));
+}
+
+std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const dataset::Dataset& rows) {
+  const std::string technology = learnt_technology(base);
+  if (technology.empty() || names_a_file(technology) || !evaluator::describes_accelerator(rows.space)) return {};
+  KnownEvaluator evaluator;
+  try {
+    evaluator = evaluator::built_in(rows.space, accel::load_technology(technology));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return {};  // a technology that only the base's rows have
+  }
+  std::vector<std::string> sentences;
+  for (const evaluator::StatedLimit& stated : evaluator->stated_limits()) {
+    const auto limit = stated_constraint(evaluator, stated, nullptr);
+    if (!limit) continue;
+    const Beyond found = count_beyond(&rows, *limit);
+    if (!found.most()) continue;
+    sentences.push_back(
+        fmt::format("{} of {} feasible rows are beyond {} <= {}, within which the model learnt: what it says of such "
+                    "designs is extrapolated, and rows held out, which lie among them, do not show how far that holds. "
+                    "Ask a model of these rows alone (without --from), too",
+                    found.beyond, found.rows, stated.fact, shortest(stated.most)));
+  }
+  return sentences;
 }
 
 void note_other_rows(Proposals& proposals) {

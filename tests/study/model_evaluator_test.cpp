@@ -12,6 +12,7 @@
 
 #include "hindsight/accel/technology.h"
 #include "hindsight/evaluator/built_in.h"
+#include "hindsight/study/stated_limits.h"
 #include "study/hand_proposals.h"
 #include "temporary_folder.h"
 
@@ -74,6 +75,35 @@ TEST(ModelEvaluator, SoItDoesOnAFront) {
   const Proposals fact = proposals_of(foreign_model("power_w"), {}, {"latency,area_mm2"});
   EXPECT_TRUE(fact.options.front[1].value);
   EXPECT_THAT(fact.remarks, ElementsAre(HasSubstr("area_mm2 here is that of 'hindsight-accel")));
+}
+
+TEST(ModelEvaluator, RowsBeyondWhatTheBaseLearntWithinAreSaid) {
+  const surrogate::Model base = foreign_model("power_w", kBase);
+  const std::vector<space::Parameter>& parameters = base.parts().space.parameters();
+  // Three times the smallest chip of all.
+  dataset::Dataset rows{.space = base.parts().space,
+                        .contexts = {},
+                        .objective_text = {},
+                        .constraint_names = {},
+                        .reason_names = {},
+                        .levels = surrogate::LevelMatrix::Zero(3, std::ssize(parameters)),
+                        .context = {0, 0, 0},
+                        .feasible = {true, true, true},
+                        .objective = {},
+                        .constraints = {},
+                        .reasons = {},
+                        .evaluation_id = {}};
+  EXPECT_THAT(rows_beyond_base(base, rows), IsEmpty());
+  for (Eigen::Index p = 0; p < rows.levels.cols(); ++p) {
+    const auto last = static_cast<std::uint16_t>(parameters[static_cast<std::size_t>(p)].level_count() - 1);
+    rows.levels(0, p) = rows.levels(1, p) = last;
+  }
+  EXPECT_THAT(
+      rows_beyond_base(base, rows),
+      Contains(HasSubstr("2 of 3 feasible rows are beyond peak_power_w <= 2.5, within which the model learnt")));
+  rows.feasible = {true, false, true};
+  EXPECT_THAT(rows_beyond_base(base, rows), IsEmpty()) << "half of them are not most";
+  EXPECT_THAT(rows_beyond_base(foreign_model("power_w"), rows), IsEmpty()) << "nobody knows what it learnt within";
 }
 
 TEST(ModelEvaluator, AnAdaptedModelKeepsTheLimitsThatItsBaseLearntWithin) {

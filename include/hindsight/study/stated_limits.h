@@ -8,6 +8,7 @@
 
 #include "hindsight/dataset/dataset.h"
 #include "hindsight/evaluator/evaluator.h"
+#include "hindsight/surrogate/model.h"
 
 namespace hindsight::study {
 
@@ -24,5 +25,10 @@ namespace hindsight::study {
 [[nodiscard]] dataset::Dataset within_stated_limits(dataset::Dataset data, const evaluator::Evaluator& evaluator);
 /// The same by built_in_of_rows(data); all rows where it is null.
 [[nodiscard]] dataset::Dataset within_stated_limits(dataset::Dataset data);
+
+/// Where most feasible rows are beyond a limit that the built-in model states which evaluated what `base` learnt from
+/// (by the technology of its name): a sentence per limit. The base has learnt nothing of such designs: its own rows
+/// beyond the limit took no part.
+[[nodiscard]] std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const dataset::Dataset& rows);
 
 }  // namespace hindsight::study
