@@ -159,7 +159,7 @@ TEST_F(Measure, AnUnknownGpuBecomesAKnownOne) {
                                     {"mma_bf16_per_clock_per_sm", 250.0},
                                     {"l2_read_bytes_per_s", 3e12},
                                     {"dram_read_bytes_per_s", 6e11}}) {
-    text += quantity(name, value);
+    text += quantity(name, value, R"(,"sm_clock_hz":2000000000)");
   }
   text += quantity("idle_power_w", 20, R"(,"sm_clock_hz":500000000)");
   const std::string lines = write("m.jsonl", text), sheet = file("my gpu.yaml"), constants = file("mine-bf16.yaml");

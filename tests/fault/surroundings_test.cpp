@@ -207,7 +207,7 @@ TEST_F(Surroundings, Class26CheckSaysItWhereItKeepsVerdicts) {
       run({"optimum", "--space", "tiny", "--workloads", "m6", "--objective", "edp", "--log", "o.db", "--quiet"},
           {.folder = temporary_.path()});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
-  const std::string kept = under_nfs({"check", "--log", "o.db", "--gpu", "l4"});
+  const std::string kept = under_nfs({"check", "--log", "o.db", "--workload", "m6", "--gpu", "l4"});
   const std::size_t said = kept.find("o.db: on a NFS file system");
   EXPECT_NE(said, std::string::npos) << kept;
   EXPECT_EQ(kept.rfind("o.db: on a NFS file system"), said) << "once: " << kept;

@@ -85,10 +85,9 @@ TEST(GemmTable, RowsSayWhatOfThemIsValidated) {
 /// JSON names the GPU of every row, one or several: the input's column moves.
 TEST(GemmTable, AColumnOfGpusDoesNotHideThePredictedOne) {
   const GemmTableText table(TableFormat::json, {"gpu"}, {"l4"}, gpu::RunMode::burst);
-  std::string text = table.begin();
-  table.append(text, row_of("foo"), 0, {}, std::vector(1, GemmPrediction{}));
-  text += table.end(1);
-  const auto row = nlohmann::ordered_json::parse(text).at("rows").at(0);
+  std::string rows;
+  table.append(rows, row_of("foo"), 0, {}, std::vector(1, GemmPrediction{}));
+  const auto row = nlohmann::ordered_json::parse(table.begin() + rows + table.end(1)).at("rows").at(0);
   EXPECT_EQ(row.at("gpu"), "l4");
   EXPECT_EQ(row.at("input_gpu"), "foo");
 }

@@ -264,7 +264,8 @@ TEST(FrontText, SaysWhatTheLogCorrectedInUnitsThatMeanSomething) {
   using dataset::ValueScale;
   EXPECT_THAT(corrected_front(ValueScale::logarithmic, 0.1, 0.05), HasSubstr("latency_s 5.1 % instead of 10.5 %"));
   EXPECT_THAT(corrected_front(ValueScale::logarithmic, 0.0511, 0.0510), HasSubstr("latency_s 5.2 % with and without"));
-  EXPECT_THAT(corrected_front(ValueScale::linear, 2.1837e-5, 1e-5), HasSubstr("latency_s 10.0 us instead of 21.8 us"));
+  EXPECT_THAT(corrected_front(ValueScale::linear, 2.1837e-5, 1e-5),
+              HasSubstr("latency_s 10.0 \u00b5s instead of 21.8 \u00b5s"));
   EXPECT_THAT(corrected_front(ValueScale::log1p, 2.1837e-5, 1e-5),
               HasSubstr(" instead of 2.18e-05 in log(1 + latency_s)"));
 }

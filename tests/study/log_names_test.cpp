@@ -93,7 +93,7 @@ TEST_F(LogNames, WhatARunWasForIsTheLogsOwnObjective) {
   EXPECT_EQ(own("f.db", RunKind::worker, {"{}"}, two), "latency_s") << "nothing says which of the two";
   EXPECT_EQ(own("g.db", RunKind::worker, {"{}"}, {{"latency_ms", 2}}), "latency_ms") << "the only one";
   EXPECT_EQ(own("h.db", RunKind::campaign, {R"({"objective": "latency_ms * energy_mj"})"}, two), "latency_s");
-  EXPECT_EQ(own("i.db", RunKind::campaign, {"no JSON", R"({"objective": 3})"}, {{"latency_ms", 2}}), "latency_ms");
+  EXPECT_EQ(own("i.db", RunKind::campaign, {"[1]", R"({"objective": 3})"}, {{"latency_ms", 2}}), "latency_ms");
 }
 
 TEST_F(LogNames, ProposalsSayOfWhichMetricsMoreIsBetter) {
