@@ -168,7 +168,7 @@ TEST_F(Check, NamesTheLargestBatchThatTakesNoLonger) {
 
 /// Whatever the width, every figure is there and none has an exponent.
 TEST_F(Check, LosesNoColumnInANarrowTerminal) {
-  const std::vector<std::string> arguments{"check", "--design",    "edge_tpu_v1", "--workload", "unet,mobilenet_v2",
+  const std::vector<std::string> arguments{"check", "--design",    "edge_tpu_v1", "--workload", "unet@16,mobilenet_v2",
                                            "--gpu", "l4,h100-sxm5"};
   for (const int columns : {80, 120}) {
     const Outcome outcome =

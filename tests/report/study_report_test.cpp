@@ -281,7 +281,8 @@ TEST_F(StudyReportTest, RowsThatLackAMetricCountInWhatTheyHave) {
     return report(name);
   };
   const StudyReport a = with_objective("study.db"), b = with_objective("b.db");
-  const ReportFigure& versus = figure_of(compared(a, b), "versus");
+  const StudyReport both = compared(a, b);
+  const ReportFigure& versus = figure_of(both, "versus");
   EXPECT_THAT(versus.table.rows.at(0), ElementsAre("net_a", "latency_ms", "1.218", "1.15", "0.944"));
   const auto says = [](const StudyReport& one) {
     return report_markdown(one).find("some lack a metric (energy\\_mj in 1 row)") != std::string::npos;
