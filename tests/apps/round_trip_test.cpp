@@ -199,7 +199,7 @@ TEST_F(RoundTrip, ProposalsThatCannotComeBackAreRefused) {
           "next.csv:2:8: a is '3', which the space does not have. Nearest: 2");
   refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,4.5 ms,,7\n", "next.csv:2:32: ms is '4.5 ms', which is not a number");
   refused("1,\"k=64,k=128\",1,4,0,4,0.1,0.9,1,0,,,5,4.5,,7\n", "several applications. Write a row for each");
-  refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,9,,7\n2,k=128,1,4,0,4,0.1,0.9,1,0,,,5,9,,\n", "next.csv:3: has no lut");
+  refused("1,k=128,1,4,0,4,0.1,0.9,1,0,,,5,9,,7\n2,k=128,2,4,0,4,0.1,0.9,1,0,,,5,9,,\n", "next.csv:3: has no lut");
   refused("1,k=64,1,4,0,4,0.1,0.9,1,0,,,5,,,\n", "has no row to import: 1 without a value yet");
   refused("1,k=64,1,0.9,4,4,9\n",
           "column 'mss' is no parameter of t, no metric of the log, and none that `propose` writes",
