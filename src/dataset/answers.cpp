@@ -401,10 +401,12 @@ std::vector<std::string> known_metrics(const log::Log& log) {
   return names;
 }
 
-/// The answers about designs that no row of the log is of: what others lack is forgotten, what these lack is known.
+/// The answers about designs that no row of the log is of, on their application where they name one: what others lack
+/// is forgotten, what these lack is known.
 Answers without_known(const log::Log& log, const space::DesignSpace& space, Answers answers) {
   std::erase_if(answers.rows, [&](const Answer& answer) {
-    return !log::design_history(log, space.text_id(answer.design)).evaluators.empty();
+    const std::vector<std::string> on = log::design_history(log, space.text_id(answer.design)).workloads;
+    return answer.workload.empty() ? !on.empty() : std::find(on.begin(), on.end(), answer.workload) != on.end();
   });
   return answers;
 }

@@ -361,6 +361,9 @@ DesignHistory design_history(const Log& log, const std::string& text_id) {
         .evaluators = texts("SELECT v.name FROM evaluators v WHERE v.evaluator_id IN (SELECT e.evaluator_id FROM "
                             "evaluations e WHERE e.design_id IN " +
                             designs + ") ORDER BY v.evaluator_id"),
+        .workloads = texts("SELECT w.name FROM workloads w WHERE w.workload_id IN (SELECT e.workload_id FROM "
+                           "evaluations e WHERE e.design_id IN " +
+                           designs + ") ORDER BY w.workload_id"),
         .verdicts =
             texts("SELECT p.verdict_json FROM proposals p WHERE p.verdict_json IS NOT NULL AND p.design_id IN " +
                   designs + " ORDER BY p.proposal_id")};

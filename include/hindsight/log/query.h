@@ -80,9 +80,10 @@ struct LoggedDesign {
 [[nodiscard]] std::vector<LoggedDesign> designs_by_hash(const Log& log, const std::string& digits,
                                                         std::size_t most = 5);
 
-/// By whom a design was evaluated and judged, in every space that has it.
+/// By whom and on what a design was evaluated, and how judged, in every space that has it.
 struct DesignHistory {
   std::vector<std::string> evaluators;  ///< names of those that have rows of it, each once, by id
+  std::vector<std::string> workloads;   ///< names of those that it was evaluated on, likewise
   std::vector<std::string> verdicts;    ///< verdict_json of its proposals, oldest first
 };
 [[nodiscard]] DesignHistory design_history(const Log& log, const std::string& text_id);
