@@ -18,6 +18,7 @@
 #include "optimize/algorithms.h"
 #include "optimize/feasibility_threshold.h"
 #include "optimize/forecast.h"
+#include "optimize/go_on.h"
 #include "optimize/hedges.h"
 #include "optimize/level_space.h"
 #include "optimize/logged.h"
@@ -334,23 +335,39 @@ class Proposer {
   }
 
   /// No design within the limits was found, however unlikely. What lies just beyond them need not reach the threshold,
-  /// which gives way by itself where it must: the limit that is named is met where p_feasible is that much lower.
+  /// which gives way by itself where it must: a limit that is nearer at a lower one is named, and said to be so.
   Solution search_beyond_limits(const Solution& solution, double& threshold) {
-    try {
-      return search_on(problem_used_, solution, search_);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::no_feasible || threshold <= kLeastBeyondLimits) throw;
-    }
+    const GoneOn kept = go_on(problem_used_, solution, search_);
+    if (kept.why.empty()) return kept.solution;
+    if (threshold <= kLeastBeyondLimits) throw Error(ErrorKind::no_feasible, kept.why);
     threshold = kLeastBeyondLimits;
     problem_used_ = with_p_feasible(threshold);
-    try {
-      return search_on(problem_used_, solution, search_);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::no_feasible) throw;
-      throw Error(ErrorKind::no_feasible,
-                  fmt::format("{} (p_feasible >= {} is lowered for that, to {} at least)", error.what(),
-                              shortest(options_.min_p_feasible), shortest(threshold)));
+    GoneOn lowered = go_on(problem_used_, solution, search_);
+    lowered.solution.evaluations += kept.solution.evaluations - solution.evaluations;
+    if (lowered.why.empty()) return std::move(lowered.solution);
+    throw Error(ErrorKind::no_feasible, nearer_remedy(kept, lowered));
+  }
+
+  /// Of what stands in the way at the threshold that was asked for, and at a lower one: the nearer limits, with what
+  /// keeps the threshold, and nothing said of the latter where they keep it, too.
+  [[nodiscard]] std::string nearer_remedy(const GoneOn& kept, const GoneOn& lowered) const {
+    bool is_nearer = false, is_less_likely = false;
+    std::vector<std::string> to_keep;
+    for (std::size_t c = 0; c < options_.constraints.size(); ++c) {
+      const NeededLimit &now = lowered.needed[c], &before = kept.needed[c];
+      if (!before.text.empty()) to_keep.push_back(before.text);
+      if (now.text.empty() || now.text == before.text || now.value >= before.value) continue;
+      is_nearer = true;
+      const LevelMatrix levels = levels_of({{.design = now.design}}, *problem_.space);
+      const ForecastBatch batch = forecast_->predict(levels, {.objective = false, .constraints = false});
+      is_less_likely = is_less_likely || forecast_->least_p_feasible(batch)[0] < options_.min_p_feasible;
     }
+    const bool says_more = is_nearer || (to_keep.empty() && lowered.names_limits && lowered.why != kept.why);
+    if (!says_more) return kept.why;
+    if (is_nearer && !is_less_likely) return lowered.why;
+    return fmt::format("{} (p_feasible >= {} is lowered for that, to {} at least{})", lowered.why,
+                       shortest(options_.min_p_feasible), shortest(kLeastBeyondLimits),
+                       to_keep.empty() ? "" : "; to keep it, allow " + join(to_keep, ", or "));
   }
 
   /// The log's best design is feasible for every application. Where the model takes it for better than all that is

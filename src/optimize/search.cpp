@@ -11,6 +11,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "optimize/algorithms.h"
+#include "optimize/go_on.h"
 #include "optimize/judge.h"
 #include "optimize/operators.h"
 
@@ -161,8 +162,14 @@ void require_uninterrupted() {
   if (interrupt_requested()) fail_interrupted();
 }
 
+/// Why no design was found.
+struct Explanation {
+  std::string text;
+  bool names_limits = true;  ///< and what they would have to be
+};
+
 /// Of limits that some designs meet with the others kept: which, one of them being enough.
-std::string explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
+Explanation explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
                          const std::string& remedy) {
   std::vector<std::string> can_be;
   std::string alone, out_of_reach;
@@ -183,20 +190,22 @@ std::string explain_kept(const Problem& problem, const Solution& solution, const
     alone = fmt::format("no design meets {}{}{}. Allow {}?", limit_of(constraint), value,
                         same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
   }
-  if (!alone.empty()) return alone;
+  if (!alone.empty()) return {.text = alone};
   if (can_be.empty() && !out_of_reach.empty()) {
-    return fmt::format("no design found meets {} and all else ({} tried), nor with one other limit relaxed. {}",
-                       out_of_reach, with_commas(solution.evaluations),
-                       remedy.empty() ? "Relax several, or allow more values?" : remedy);
+    return {.text = fmt::format(
+                "no design found meets {} and all else ({} tried), nor with one other limit relaxed. {}", out_of_reach,
+                with_commas(solution.evaluations), remedy.empty() ? "Relax several, or allow more values?" : remedy),
+            .names_limits = false};
   }
   if (can_be.empty()) {
-    return fmt::format("no new design found meets all limits, only known ones ({} tried). Allow more values?",
-                       with_commas(solution.evaluations));
+    return {.text = fmt::format("no new design found meets all limits, only known ones ({} tried). Allow more values?",
+                                with_commas(solution.evaluations)),
+            .names_limits = false};
   }
-  return fmt::format(
-      "every limit can be met, but no design found meets all together ({} tried). With the others kept, one meets {}. "
-      "Allow {}?",
-      with_commas(solution.evaluations), join(can_be, ", or "), can_be.size() > 1 ? "one of these" : "that");
+  return {.text = fmt::format("every limit can be met, but no design found meets all together ({} tried). With the "
+                              "others kept, one meets {}. Allow {}?",
+                              with_commas(solution.evaluations), join(can_be, ", or "),
+                              can_be.size() > 1 ? "one of these" : "that")};
 }
 
 /// The sum of the relative excesses over the limits of `loosened` as the score, and the other constraints kept.
@@ -228,7 +237,7 @@ Problem loosened_problem(const Problem& problem, const std::vector<bool>& loosen
 }
 
 /// Where no limit alone is in the way: the design that comes nearest to those that no design meets, and what it needs.
-std::string explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options,
+Explanation explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options,
                             const std::string& remedy) {
   std::vector<bool> loosened;
   for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
@@ -256,26 +265,28 @@ std::string explain_nearest(const Problem& problem, const Solution& solution, co
     }
   }
   if (missed.empty() || out_of_reach) {
-    return fmt::format("no design found meets all limits together ({} tried). {}", with_commas(solution.evaluations),
-                       remedy.empty() ? "Allow more values, or relax several?" : remedy);
+    return {.text = fmt::format("no design found meets all limits together ({} tried). {}",
+                                with_commas(solution.evaluations),
+                                remedy.empty() ? "Allow more values, or relax several?" : remedy),
+            .names_limits = false};
   }
   if (missed.size() == 1) {
-    return fmt::format("no design found meets {} and all else ({} tried). The nearest needs {}. Allow that?",
-                       missed.front(), with_commas(solution.evaluations), needed.front());
+    return {.text = fmt::format("no design found meets {} and all else ({} tried). The nearest needs {}. Allow that?",
+                                missed.front(), with_commas(solution.evaluations), needed.front())};
   }
-  return fmt::format(
-      "no design found meets {}, nor all but one of them ({} tried). The nearest would need {}. Allow "
-      "{}?",
-      join(missed, " and "), with_commas(solution.evaluations), join(needed, " and "),
-      missed.size() == 2 ? "both" : "these");
+  return {.text = fmt::format("no design found meets {}, nor all but one of them ({} tried). The nearest would need "
+                              "{}. Allow {}?",
+                              join(missed, " and "), with_commas(solution.evaluations), join(needed, " and "),
+                              missed.size() == 2 ? "both" : "these")};
 }
 
-std::string explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
-                    const SearchOptions& options, const std::string& remedy = {}) {
-  std::string text = std::ranges::any_of(each, is_feasible) ? explain_kept(problem, solution, each, remedy)
-                                                            : explain_nearest(problem, solution, options, remedy);
+Explanation explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
+                    const SearchOptions& options, const std::string& remedy) {
+  Explanation explanation = std::ranges::any_of(each, is_feasible)
+                                ? explain_kept(problem, solution, each, remedy)
+                                : explain_nearest(problem, solution, options, remedy);
   require_uninterrupted();
-  return text;
+  return explanation;
 }
 
 }  // namespace
@@ -324,30 +335,43 @@ Solution search(const Problem& problem, const SearchOptions& options) {
 
 std::string explain_infeasible(const Problem& problem, const Solution& solution, const SearchOptions& options,
                                const std::string& remedy) {
-  return explain(problem, solution, minimise_each(problem, solution, options), options, remedy);
+  return explain(problem, solution, minimise_each(problem, solution, options), options, remedy).text;
+}
+
+GoneOn go_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
+             const std::string& remedy) {
+  const std::vector<Solution> each = minimise_each(problem, solution, options);
+  std::uint64_t spent = solution.evaluations;
+  SearchOptions again = options;
+  GoneOn end{.solution = {}, .why = {}, .needed = std::vector<NeededLimit>(each.size())};
+  for (std::size_t c = 0; c < each.size(); ++c) {
+    spent += each[c].evaluations;
+    if (!is_feasible(each[c])) continue;
+    const Candidate& smallest = each[c].best.front();
+    end.needed[c] = {
+        .value = smallest.score, .design = smallest.design, .text = met_by(problem.constraints[c], smallest.score)};
+    if (smallest.score <= problem.constraints[c].limit) again.start.insert(again.start.begin(), smallest.design);
+  }
+  require_uninterrupted();
+  if (again.start.size() > options.start.size()) {
+    end.solution = run(problem, LevelSpace(*problem.space, problem.allowed), again);
+    spent += end.solution.evaluations;
+  }
+  end.solution.evaluations = spent;
+  if (is_feasible(end.solution)) return end;
+  // interrupted, or a model whose numbers depend on the batch, at the limit itself; else nothing to begin again at
+  require_uninterrupted();
+  Explanation explanation = explain(problem, solution, each, options, remedy);
+  end.why = std::move(explanation.text);
+  end.names_limits = explanation.names_limits;
+  return end;
 }
 
 Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
                    const std::string& remedy) {
-  const std::vector<Solution> each = minimise_each(problem, solution, options);
-  std::uint64_t spent = solution.evaluations;
-  SearchOptions again = options;
-  for (std::size_t c = 0; c < each.size(); ++c) {
-    spent += each[c].evaluations;
-    if (!is_feasible(each[c]) || !(each[c].best.front().score <= problem.constraints[c].limit)) continue;
-    again.start.insert(again.start.begin(), each[c].best.front().design);
-  }
-  require_uninterrupted();
-  if (again.start.size() == options.start.size()) {
-    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options, remedy));
-  }
-  Solution found = run(problem, LevelSpace(*problem.space, problem.allowed), again);
-  if (!is_feasible(found)) {  // interrupted, or a model whose numbers depend on the batch, at the limit itself
-    require_uninterrupted();
-    throw Error(ErrorKind::no_feasible, explain(problem, solution, each, options, remedy));
-  }
-  found.evaluations += spent;
-  return found;
+  GoneOn end = go_on(problem, solution, options, remedy);
+  if (!end.why.empty()) throw Error(ErrorKind::no_feasible, end.why);
+  return std::move(end.solution);
 }
 
 std::vector<Candidate> diverse(const std::vector<Candidate>& pool, std::size_t count, std::size_t distance) {

@@ -611,6 +611,26 @@ TEST(Propose, WhatIsNamedAsALimitIsWhatTheThresholdGivesWayTo) {
   const ProposeResult result = propose(model, options);
   ASSERT_FALSE(result.proposals.empty());
   EXPECT_EQ(result.min_p_feasible_used, 0.5) << "as the message says";
+  const std::string to_keep = "lowered for that, to 0.5 at least; to keep it, allow power_w <= ";
+  ASSERT_THAT(text, HasSubstr(to_keep));
+  options.constraints.front().limit = std::stod(text.substr(text.find(to_keep) + to_keep.size()));
+  EXPECT_NEAR(options.constraints.front().limit, std::exp(7 * 0.3), 10 * kScoreError);
+  EXPECT_EQ(propose(model, options).min_p_feasible_used, 0.9) << "kept";
+}
+
+TEST(Propose, WhatIsNamedAsALimitKeepsTheThresholdWhereNothingIsNearerBelowIt) {
+  const auto power = [](std::size_t p, std::size_t level) { return p == 0 ? 0.3 * static_cast<double>(level) : 0.0; };
+  const surrogate::Model model = bowl_model(likely, power);  // 0.953 everywhere
+  ProposeOptions options = options_for({"one"});
+  options.min_p_feasible = 0.9;
+  options.constraints = {{.name = "power_w", .limit = 0.9}};
+  const std::string text = no_feasible_message(model, options);
+  EXPECT_THAT(text, Not(HasSubstr("is lowered")));
+  const std::string before = "Allow power_w <= ";
+  ASSERT_THAT(text, HasSubstr(before));
+  options.constraints.front().limit = std::stod(text.substr(text.find(before) + before.size()));
+  EXPECT_NEAR(options.constraints.front().limit, 1, kScoreError);
+  EXPECT_EQ(propose(model, options).min_p_feasible_used, 0.9);
 }
 
 TEST(Propose, WhatSeveralLimitsNeedIsLikelyToBeFeasible) {
