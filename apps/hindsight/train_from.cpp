@@ -122,7 +122,9 @@ int adapt_model(const AdaptRequest& request, const surrogate::Model& base, const
   const std::uint64_t asked_before = evaluator::count_so_far().evaluations;
   surrogate::TransferResult result = surrogate::adapt(
       base, data, {.name = request.from, .sha256 = sha256, .threads = request.threads, .seed = request.seed});
-  for (const std::string& sentence : study::rows_beyond_base(base, data)) result.remarks.push_back(sentence);
+  for (const std::string& sentence : study::rows_beyond_base(base, result.model, data)) {
+    result.remarks.push_back(sentence);
+  }
   result.model = with_provenance(result.model, request, provenance, data);
   report::TransferSummary summary{.data = &data,
                                   .result = &result,

@@ -16,6 +16,7 @@
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/log_names.h"
 #include "hindsight/study/stated_limits.h"
+#include "hindsight/surrogate/transfer.h"
 
 namespace hindsight::study {
 namespace {
@@ -30,6 +31,12 @@ constexpr std::size_t kMostRowsAsked = 10'000;
 std::string exact_evaluator(const surrogate::Model& model, const char* key) {
   const auto found = model.parts().provenance.find(key);
   return found == model.parts().provenance.end() ? "" : evaluator::parse_evaluator_name(found->second).exact;
+}
+
+/// Feasibility was learnt from rows of an adaptation alone: no limit of the first evaluator took part.
+bool has_limits_of_rows(const surrogate::Model& model) {
+  const auto found = model.parts().provenance.find(surrogate::kLimitsOf);
+  return found != model.parts().provenance.end() && found->second == surrogate::kLimitsOfRows;
 }
 
 /// Feasible rows of a log, and how many of them are beyond a limit.
@@ -102,7 +109,7 @@ void note_foreign_facts(const KnownEvaluator& evaluator, Proposals& proposals) {
 void hold_limits_of_base(const KnownEvaluator& evaluator, Proposals& proposals) {
   const surrogate::Model& model = proposals.model;
   const bool is_adapted = technology_of_evaluator(rows_evaluator(model)).empty() && !learnt_technology(model).empty();
-  if (!is_adapted || !learnt_from_another(model, evaluator)) return;
+  if (!is_adapted || has_limits_of_rows(model) || !learnt_from_another(model, evaluator)) return;
   std::vector<optimize::Constraint>& constraints = proposals.options.constraints;
   std::vector<std::string> held;
   for (const evaluator::StatedLimit& stated : evaluator->stated_limits()) {
@@ -127,7 +134,8 @@ void hold_limits_of_base(const KnownEvaluator& evaluator, Proposals& proposals) 
                   evaluator->name(), join(held, ", ") + (held.size() == 1 ? " is" : " are")));
 }
 
-std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const dataset::Dataset& rows) {
+std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const surrogate::Model& adapted,
+                                          const dataset::Dataset& rows) {
   const std::string technology = learnt_technology(base);
   if (technology.empty() || names_a_file(technology) || !evaluator::describes_accelerator(rows.space)) return {};
   KnownEvaluator evaluator;
@@ -145,9 +153,10 @@ std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const da
     if (!found.most()) continue;
     sentences.push_back(
         fmt::format("{} of {} feasible rows are beyond {} <= {}, within which the model learnt: what it says of such "
-                    "designs is extrapolated, and rows held out, which lie among them, do not show how far that holds. "
-                    "Ask a model of these rows alone (without --from), too",
-                    found.beyond, found.rows, stated.fact, shortest(stated.most)));
+                    "designs{} is extrapolated, and rows held out, which lie among them, do not show how far that "
+                    "holds. Ask a model of these rows alone (without --from), too",
+                    found.beyond, found.rows, stated.fact, shortest(stated.most),
+                    has_limits_of_rows(adapted) ? ", but for p feasible," : ""));
   }
   return sentences;
 }

@@ -30,7 +30,8 @@ void note_foreign_facts(const KnownEvaluator& evaluator, Proposals& proposals);
 
 /// Of a model that was adapted from one of the built-in model to an evaluator that is not known to state any limit: the
 /// limits that its first evaluator states are held, as feasibility was learnt within them, and said. Not those that the
-/// user names, nor those that most feasible rows of the log are beyond.
+/// user names, nor those that most feasible rows of the log are beyond; none where feasibility was learnt from rows of
+/// the adaptation alone (surrogate::kLimitsOf).
 void hold_limits_of_base(const KnownEvaluator& evaluator, Proposals& proposals);
 
 /// Notes a log of other rows than those that the model learnt from.

@@ -322,6 +322,7 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
       {"from_dataset_sha256", of_base("dataset_sha256")},
       {"dataset_sha256", rows.data.content_hash()},
       {"adapted_by", limits.from_rows ? moves + "; limits: these rows alone" : moves},
+      {kLimitsOf, limits.from_rows || of_base(kLimitsOf) == kLimitsOfRows ? kLimitsOfRows : kLimitsOfBase},
       {"compared_on_rows_held_out", scores_text(scores)},
       {kErrorOnRowsHeldOut, error_text(own.error, parts.objective_scaler.value_scale)},
       {"metrics_of", "rows held out in fifths, before the last fit on all rows"},

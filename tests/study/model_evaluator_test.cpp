@@ -13,6 +13,7 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/study/stated_limits.h"
+#include "hindsight/surrogate/transfer.h"
 #include "study/hand_proposals.h"
 #include "temporary_folder.h"
 
@@ -38,6 +39,12 @@ surrogate::Model foreign_model(const std::string& label, const std::string& base
   parts.constraint_scaler.names = {label};
   parts.provenance["evaluator"] = "mysim";
   if (!base.empty()) parts.provenance["from_evaluator"] = base;
+  return surrogate::Model(std::move(parts));
+}
+
+surrogate::Model with_limits_of(const surrogate::Model& model, const char* whose) {
+  surrogate::Model::Parts parts = model.parts();
+  parts.provenance[surrogate::kLimitsOf] = whose;
   return surrogate::Model(std::move(parts));
 }
 
@@ -93,17 +100,21 @@ TEST(ModelEvaluator, RowsBeyondWhatTheBaseLearntWithinAreSaid) {
                         .constraints = {},
                         .reasons = {},
                         .evaluation_id = {}};
-  EXPECT_THAT(rows_beyond_base(base, rows), IsEmpty());
+  EXPECT_THAT(rows_beyond_base(base, base, rows), IsEmpty());
   for (Eigen::Index p = 0; p < rows.levels.cols(); ++p) {
     const auto last = static_cast<std::uint16_t>(parameters[static_cast<std::size_t>(p)].level_count() - 1);
     rows.levels(0, p) = rows.levels(1, p) = last;
   }
   EXPECT_THAT(
-      rows_beyond_base(base, rows),
+      rows_beyond_base(base, base, rows),
       Contains(HasSubstr("2 of 3 feasible rows are beyond peak_power_w <= 2.5, within which the model learnt")));
+  EXPECT_THAT(rows_beyond_base(base, base, rows), Each(Not(HasSubstr("but for p feasible"))));
+  EXPECT_THAT(rows_beyond_base(base, with_limits_of(base, surrogate::kLimitsOfRows), rows),
+              Contains(HasSubstr("what it says of such designs, but for p feasible, is extrapolated")));
   rows.feasible = {true, false, true};
-  EXPECT_THAT(rows_beyond_base(base, rows), IsEmpty()) << "half of them are not most";
-  EXPECT_THAT(rows_beyond_base(foreign_model("power_w"), rows), IsEmpty()) << "nobody knows what it learnt within";
+  EXPECT_THAT(rows_beyond_base(base, base, rows), IsEmpty()) << "half of them are not most";
+  const surrogate::Model unknown = foreign_model("power_w");
+  EXPECT_THAT(rows_beyond_base(unknown, unknown, rows), IsEmpty()) << "nobody knows what it learnt within";
 }
 
 TEST(ModelEvaluator, AnAdaptedModelKeepsTheLimitsThatItsBaseLearntWithin) {
@@ -119,6 +130,15 @@ TEST(ModelEvaluator, AnAdaptedModelKeepsTheLimitsThatItsBaseLearntWithin) {
   }
   EXPECT_THAT(held.remarks, Contains(HasSubstr("peak_power_w <= 2.5 are held, too")));
   EXPECT_THAT(proposals_of(foreign_model("power_w"), {}).options.constraints, IsEmpty()) << "nothing is known of it";
+}
+
+TEST(ModelEvaluator, LimitsThatWereLearntFromTheRowsAloneTakeThePlaceOfThoseOfTheBase) {
+  const surrogate::Model adapted = foreign_model("power_w", kBase);
+  const Proposals own = proposals_of(with_limits_of(adapted, surrogate::kLimitsOfRows), {});
+  EXPECT_THAT(own.options.constraints, IsEmpty());
+  EXPECT_THAT(own.remarks, Each(Not(HasSubstr("held"))));
+  const Proposals moved = proposals_of(with_limits_of(adapted, surrogate::kLimitsOfBase), {});
+  EXPECT_THAT(moved.remarks, Contains(HasSubstr("peak_power_w <= 2.5 are held, too")));
 }
 
 TEST(ModelEvaluator, ALimitThatTheUserNamesTakesThePlaceOfTheOneOfTheBase) {

@@ -354,16 +354,21 @@ TEST(Adapt, LimitsAreThoseOfTheRowsAloneWhereTheseTellMore) {
               Each(testing::Not(testing::AnyOf(HasSubstr("limits moved"), HasSubstr("all as they were")))))
       << "what moved was left behind";
   EXPECT_EQ(taken.model.parts().provenance.at("adapted_by"), taken.objective_moves + "; limits: these rows alone");
+  EXPECT_EQ(taken.model.parts().provenance.at(kLimitsOf), kLimitsOfRows);
   EXPECT_EQ(taken.model.parts().metrics.feasibility_auc, score(taken, "from scratch").feasibility_auc);
   EXPECT_GT(truth(taken.model, kLearnt, 40).right, 0.9);
   const Truth kept = truth(taken.model, kLearnt, 40), before = truth(doubtful, kLearnt, 40);
   EXPECT_GT(kept.tau, before.tau - 0.02) << "the objective is not that of the rows alone";
   options.compare_scratch = false;
+  EXPECT_EQ(adapt(taken.model, rows_of(kLearnt, 1, 40, 5, 40), options).model.parts().provenance.at(kLimitsOf),
+            kLimitsOfRows)
+      << "no later adaptation has those of the first model";
   EXPECT_LT(truth(adapt(doubtful, rows_of(kLearnt, 1, 150, 5, 40), options).model, kLearnt, 40).right,
             truth(taken.model, kLearnt, 40).right);
   options.compare_scratch = true;
   const TransferResult stayed = adapt(base(), rows_of(kLearnt, 1, 150, 5, 40), options);
   EXPECT_THAT(stayed.remarks, Each(testing::Not(HasSubstr("these rows alone"))));
+  EXPECT_EQ(stayed.model.parts().provenance.at(kLimitsOf), kLimitsOfBase);
 }
 
 TEST(Adapt, AModelThatKnewNoLimitsHasThoseOfTheRows) {

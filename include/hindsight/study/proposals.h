@@ -113,7 +113,8 @@ using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// Where the model learnt from the built-in model at a technology of version 2 the watts of the technology's cooling
 /// class are a limit of peak_power_w, and its exposure field one of area_mm2, unless smaller ones are given. Of a model
 /// that was adapted from such a one to another evaluator they are, too, unless any are given or most feasible rows of
-/// the log are beyond them; both is said (Proposals::remarks).
+/// the log are beyond them, or feasibility was learnt from rows of the adaptation alone (surrogate::kLimitsOf); both is
+/// said (Proposals::remarks).
 /// Error{usage, incompatible, no_feasible}: see applications(), load_logged(), resolve_limits(), resolve_front(),
 /// optimize::propose(). Error{usage} when the space cannot be simulated, Error{incompatible} when the model learnt from
 /// another technology.

@@ -28,7 +28,8 @@ namespace hindsight::study {
 
 /// Where most feasible rows are beyond a limit that the built-in model states which evaluated what `base` learnt from
 /// (by the technology of its name): a sentence per limit. The base has learnt nothing of such designs: its own rows
-/// beyond the limit took no part.
-[[nodiscard]] std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const dataset::Dataset& rows);
+/// beyond the limit took no part. `adapted`: what it became with the rows, which may have its feasibility from them.
+[[nodiscard]] std::vector<std::string> rows_beyond_base(const surrogate::Model& base, const surrogate::Model& adapted,
+                                                        const dataset::Dataset& rows);
 
 }  // namespace hindsight::study

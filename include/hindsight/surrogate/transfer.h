@@ -25,6 +25,11 @@ inline constexpr std::size_t kFewestFeasible = 8, kMostTransferRows = 2000;
 /// of 1.34)". What the base's errors were by distance (ErrorCalibration) is left out of an adapted model, unless the
 /// objective stayed and its rows are of the simulator that the base learnt from.
 inline constexpr const char* kErrorOnRowsHeldOut = "error_on_rows_held_out";
+/// Key of an adapted model's provenance: whose rows its feasibility was learnt from. kLimitsOfRows: rows of an
+/// adaptation alone; kLimitsOfBase: those of the first model, moved or as they were. Models of old lack it.
+inline constexpr const char* kLimitsOf = "limits_of";
+inline constexpr const char* kLimitsOfRows = "rows";
+inline constexpr const char* kLimitsOfBase = "base";
 
 struct TransferOptions {
   std::string name;             ///< of the model that is adapted, for provenance: its file
