@@ -1,4 +1,6 @@
 /// Proposals as CSV, with columns to be filled in by who evaluates them.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hindsight/core/text.h"
@@ -35,19 +37,29 @@ std::string prediction_column(const Proposals& proposals, const std::string& nam
   return is_taken ? "predicted_" + name : name;
 }
 
+/// What the metric of an objective was, which is that metric or, where it is maximised, its reciprocal; empty for
+/// others.
+std::string measured_text(const Proposals& proposals, double objective) {
+  const dataset::Objective asked =
+      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
+  if (asked.factors.size() != 1) return "";
+  const double exponent = asked.factors.front().exponent;
+  if (exponent == 1) return shortest(objective);
+  // Fifteen digits: as many as every decimal number keeps in a double, so that its reciprocal's is that number again.
+  return exponent == -1 && objective != 0 ? fmt::format("{:.15g}", 1 / objective) : "";
+}
+
 /// The columns that are filled in where the design was evaluated, for `log import`: of one application an objective
-/// that is a metric is known where it was simulated or the log has measured it once, and why a design is infeasible.
+/// of one metric is known where it was simulated or the log has measured it once, and why a design is infeasible.
 std::vector<std::string> answer_cells(const Proposals& proposals, const Knowledge& known) {
   std::vector<std::string> cells(measured_metrics(proposals).size());
   const bool one = proposals.options.contexts.size() == 1;
-  if (one && !metric_of(proposals).empty()) {
-    const bool is_measured = known.logged && known.logged->feasible &&
-                             (proposals.logged == nullptr || proposals.logged->repeats.designs == 0);
-    if (known.simulated) {
-      cells.front() = shortest(*known.simulated);
-    } else if (is_measured && !known.verdict) {
-      cells.front() = shortest(known.logged->value);
-    }
+  const bool is_measured =
+      known.logged && known.logged->feasible && (proposals.logged == nullptr || proposals.logged->repeats.designs == 0);
+  if (one && known.simulated) {
+    cells.front() = measured_text(proposals, *known.simulated);
+  } else if (one && is_measured && !known.verdict) {
+    cells.front() = measured_text(proposals, known.logged->value);
   }
   const bool infeasible = known.verdict && !known.verdict->feasible();
   cells.push_back(one && infeasible ? csv_cell(reasons_of(*known.verdict)) : "");

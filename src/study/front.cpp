@@ -45,6 +45,19 @@ bool is_objective(const std::string& word, const surrogate::Model& model) {
   }
 }
 
+/// The metric of which the objective wants more, "throughput" of throughput^-1; none of other objectives.
+std::optional<std::string> maximised_metric(const surrogate::Model& model) {
+  const Objective objective = objective_of(model);
+  const bool is_maximised = objective.factors.size() == 1 && objective.factors.front().exponent < 0;
+  return is_maximised ? std::optional(objective.factors.front().metric) : std::nullopt;
+}
+
+/// By its text, or by the name of the metric that it maximises: a front is better where that is larger, too.
+bool names_objective(const std::string& word, const surrogate::Model& model) {
+  const std::optional<std::string> maximised = maximised_metric(model);
+  return is_objective(word, model) || (maximised && known_name(word, {*maximised}) == *maximised);
+}
+
 /// Each once: a label may be a fact, too.
 std::vector<std::string> known_metrics(const surrogate::Model& model, const KnownEvaluator& evaluator,
                                        const DerivedQuantities& derived) {
@@ -61,6 +74,13 @@ std::vector<std::string> known_metrics(const surrogate::Model& model, const Know
   return known;
 }
 
+/// What the built-in model logs, and what this one does.
+std::vector<std::string> logged_metrics(const KnownEvaluator& evaluator) {
+  std::vector<std::string> logged = log::standard_metrics();
+  if (evaluator) logged.insert(logged.end(), evaluator->metrics().begin(), evaluator->metrics().end());
+  return logged;
+}
+
 /// Of a word that stands for several metrics, "edp"; none for others.
 std::vector<std::string> factors_of(const std::string& word) {
   std::vector<std::string> metrics;
@@ -74,6 +94,18 @@ std::vector<std::string> factors_of(const std::string& word) {
   return metrics.size() > 1 ? metrics : std::vector<std::string>();
 }
 
+/// Of a metric that only its log knows the direction is not known, and the front of a label is of its smallest values.
+std::string learning_advice(const std::string& metric, const KnownEvaluator& evaluator) {
+  const std::vector<std::string> logged = logged_metrics(evaluator);
+  const bool is_ours = std::ranges::find(logged, metric) != logged.end();
+  const std::string name = printable(metric);
+  return is_ours ? fmt::format(" Learn it with train --constraint {}?", name)
+                 : fmt::format(
+                       " Learn it with train --constraint {} (less of it is better then; where more is, with "
+                       "--objective {} --maximise)?",
+                       name, name);
+}
+
 [[noreturn]] void refuse_front_metric(const std::string& word, const surrogate::Model& model,
                                       const KnownEvaluator& evaluator, const DerivedQuantities& derived) {
   const std::vector<std::string> known = known_metrics(model, evaluator, derived);
@@ -81,10 +113,9 @@ std::vector<std::string> factors_of(const std::string& word) {
   for (std::size_t i = 1; i < known.size(); ++i) list += ", " + printable(known[i]);
   const std::vector<std::string> factors = factors_of(word);
   const std::optional<std::string> metric = learnable_metric(word, model, evaluator);
-  const std::string advice =
-      !factors.empty() ? fmt::format(" A front is of single metrics. Name {}?", printable(join(factors, ",")))
-                       : (metric ? fmt::format(" Learn it with train --constraint {}?", printable(*metric)) : "") +
-                             did_you_mean(word, known);
+  const std::string advice = !factors.empty()
+                                 ? fmt::format(" A front is of single metrics. Name {}?", printable(join(factors, ",")))
+                                 : (metric ? learning_advice(*metric, evaluator) : "") + did_you_mean(word, known);
   throw Error(ErrorKind::usage,
               fmt::format("--pareto {}: the model does not predict it. It has {}.{}", printable(word), list, advice));
 }
@@ -93,7 +124,7 @@ std::vector<std::string> factors_of(const std::string& word) {
 optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& model, const KnownEvaluator& evaluator,
                               const DerivedQuantities& derived) {
   const std::string name =
-      is_objective(word, model) ? objective_name(model) : known_name(word, known_metrics(model, evaluator, derived));
+      names_objective(word, model) ? objective_name(model) : known_name(word, known_metrics(model, evaluator, derived));
   optimize::FrontMetric metric{.name = name};
   const auto learned = optimize::learned_quantity(model, name);
   if (evaluator && !(learned && learnt_from_another(model, evaluator))) {
@@ -167,8 +198,7 @@ std::string objective_name(const surrogate::Model& model) {
 
 std::optional<std::string> learnable_metric(const std::string& word, const surrogate::Model& model,
                                             const KnownEvaluator& evaluator) {
-  std::vector<std::string> logged = log::standard_metrics();
-  if (evaluator) logged.insert(logged.end(), evaluator->metrics().begin(), evaluator->metrics().end());
+  const std::vector<std::string> logged = logged_metrics(evaluator);
   const std::string name = known_name(word, logged);
   if (std::ranges::find(logged, name) != logged.end()) return name;
   const auto& facts = model.parts().provenance;

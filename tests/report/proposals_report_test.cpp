@@ -330,6 +330,24 @@ TEST(ProposalsCsv, KnowsWhatTheLogHasMeasured) {
   EXPECT_THAT(rows_of(repeated)[2], ::testing::EndsWith(",,")) << "a mean is no measurement";
 }
 
+TEST(ProposalsCsv, KnowsTheMetricOfAnObjectiveThatIsMaximised) {
+  const auto second_row = [](const std::string& objective, double logged) {
+    Proposals proposals = known_proposals();
+    surrogate::Model::Parts parts = proposals.model.parts();
+    parts.objective_text = objective;
+    proposals.model = surrogate::Model(std::move(parts));
+    proposals.known.at(1).logged->value = logged;
+    std::istringstream lines(proposals_csv(proposals));
+    std::string line;
+    for (int i = 0; i < 3; ++i) std::getline(lines, line);
+    return line;
+  };
+  EXPECT_THAT(second_row("throughput^-1", 1 / 1250.16), ::testing::EndsWith(",1250.16,")) << "as it was measured";
+  EXPECT_THAT(second_row("1 / throughput", 1 / 49.0), ::testing::EndsWith(",49,"));
+  EXPECT_THAT(second_row("throughput^-1", 0), ::testing::EndsWith(",,")) << "no number has that reciprocal";
+  EXPECT_THAT(second_row("throughput^-2", 0.25), ::testing::EndsWith(",,"));
+}
+
 TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {
   const Json json = Json::parse(proposals_json(known_proposals()));
   EXPECT_EQ(json.at("all_worse_than_log"), false);

@@ -78,6 +78,27 @@ TEST(ResolveFront, RefusesWithWhatTheModelHasAndTheWayOut) {
               HasSubstr("more of it is better"));
 }
 
+TEST(ResolveFront, AMetricThatTheModelMaximisesIsItsObjective) {
+  // train --maximise, and what a refusal used to say: --constraint with the same metric.
+  for (const std::string label : {"power_w", "throughput"}) {
+    const surrogate::Model model = model_with("throughput^-1", label);
+    EXPECT_THAT(names_of({"throughput,area_mm2"}, model), ElementsAre("throughput^-1", "area_mm2 known")) << label;
+    EXPECT_THAT(names_of({"1/throughput,area_mm2"}, model), ElementsAre("throughput^-1", "area_mm2 known")) << label;
+    EXPECT_THAT(refusal({"throughput,throughput^-1"}, model), HasSubstr("throughput^-1 is named twice"));
+  }
+  EXPECT_THAT(names_of({"utilisation_frac,area_mm2"}, model_with("1 / utilisation_frac", "utilisation_frac")),
+              ElementsAre("1 / utilisation_frac", "area_mm2 known"));
+  EXPECT_THAT(names_of({"power_w,area_mm2"}, model_with("latency", "power_w")),
+              ElementsAre("power_w", "area_mm2 known"));
+}
+
+TEST(ResolveFront, SaysWhichWayALabelCounts) {
+  const std::string unknown = refusal({"latency,throughput"}, model_with("latency", "power_w"));
+  EXPECT_THAT(unknown, HasSubstr("train --constraint throughput (less of it is better then; where more is, with "
+                                 "--objective throughput --maximise)?"));
+  EXPECT_LE(unknown.size(), 400U);
+}
+
 TEST(ResolveFront, AdvisesToLearnOnlyWhatSomeLogHas) {
   const surrogate::Model model = model_with("latency", "area_mm2");
   const std::string product = refusal({"latency,edp"}, model);
@@ -85,7 +106,7 @@ TEST(ResolveFront, AdvisesToLearnOnlyWhatSomeLogHas) {
   EXPECT_THAT(product, Not(HasSubstr("--constraint")));
   EXPECT_THAT(product, HasSubstr("It has latency_s (its objective), area_mm2, peak_power_w.")) << "each once";
   EXPECT_THAT(refusal({"latency,energy"}, model), HasSubstr("Learn it with train --constraint energy_j?"));
-  EXPECT_THAT(refusal({"latency,time_ms"}, model), HasSubstr("train --constraint time_ms?")) << "its log may have it";
+  EXPECT_THAT(refusal({"latency,time_ms"}, model), HasSubstr("train --constraint time_ms (")) << "its log may have it";
   surrogate::Model::Parts parts = model.parts();
   parts.provenance["evaluator"] = "hindsight-accel 1 22nm";
   const surrogate::Model built_in{std::move(parts)};
