@@ -11,6 +11,10 @@ namespace hindsight::study {
 /// Reasons, each a sentence; none for a model that is as good as it can tell.
 [[nodiscard]] std::vector<std::string> doubts_about(const Proposals& proposals);
 
+/// Of a model that learnt from few feasible rows for its parameters, which its networks may agree about and be wrong;
+/// "" of others, of models that were adapted (their base learnt from more), and where the card does not say.
+[[nodiscard]] std::string remark_on_few_rows(const surrogate::Model& model);
+
 /// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
 /// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,
 /// and where nobody knows better: its errors on others were measured, and there is no other model.

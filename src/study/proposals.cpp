@@ -338,6 +338,7 @@ void add_log(const ProposalRequest& request, const std::vector<Application>& wan
   }
   note_other_rows(proposals);
   hold_limits_of_base(evaluator, proposals);
+  if (std::string few = remark_on_few_rows(proposals.model); !few.empty()) proposals.remarks.push_back(std::move(few));
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -43,6 +46,35 @@ TEST(Doubts, NetworksThatDisagreeAsMuchAsLoggedDesignsDiffer) {
 
 TEST(Doubts, ValuesFarBelowTheBestRowOfTheLog) {
   EXPECT_THAT(doubts_about(predicting({1.5, 0.01}, 0)), ElementsAre(HasSubstr("200 times below the best row")));
+}
+
+TEST(RemarkOnFewRows, CountsFeasibleRowsOfParametersThatHaveValues) {
+  const auto remark = [](const std::map<std::string, std::string>& facts) {
+    surrogate::Model::Parts parts = flat_model().parts();
+    parts.provenance = facts;
+    return remark_on_few_rows(surrogate::Model(std::move(parts)));
+  };
+  EXPECT_THAT(remark({{"feasible_rows", "59"}}), HasSubstr("learnt from 59 feasible rows of 6 parameters"));
+  EXPECT_EQ(remark({{"feasible_rows", "60"}}), "") << "ten each";
+  EXPECT_EQ(remark({{"feasible_rows", "16"}, {"from", "edge-any"}}), "") << "its base learnt from more";
+  EXPECT_EQ(remark({}), "");
+}
+
+TEST(RemarkOnFewRows, IsNotedBesideProposals) {
+  const hindsight::test::TemporaryFolder folder;
+  const auto sure = [](std::size_t p, std::size_t) { return p == 0 ? 5.0 : 0.0; };
+  const space::DesignSpace space = test::mixed_space();
+  surrogate::Model::Parts parts =
+      optimize::make_model(space, {optimize::additive_network(space, test::zero, sure, test::zero)}).parts();
+  parts.provenance["feasible_rows"] = "12";
+  const auto file = folder / "few.safetensors";
+  surrogate::save_model(surrogate::Model(std::move(parts)), file);
+  ProposalRequest request;
+  request.model = file.string();
+  request.workloads = {"one"};
+  request.options.search.evaluations = 500;
+  request.options.count = 1;
+  EXPECT_THAT(propose(request, {}).remarks, ElementsAre(HasSubstr("learnt from 12 feasible rows")));
 }
 
 TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {

@@ -92,7 +92,8 @@ struct Proposals {
   std::function<Eigen::VectorXd(const optimize::LevelMatrix& levels)> area_mm2 = {};
   std::vector<surrogate::Novelty> novelties;  ///< of applications that the model sees by their layers and did not learn
   std::vector<std::string> doubts;            ///< why the model must not be trusted here, each a sentence
-  /// Whose facts, limits and rows these are, where they are not those of what the model learnt from, each a sentence.
+  /// Whose facts, limits and rows these are, where they are not those of what the model learnt from, and that it learnt
+  /// from few; each a sentence.
   std::vector<std::string> remarks = {};
   /// Applications that others have lower bounds beside: no network that is at hand is the model's of their name.
   std::vector<std::string> unbounded = {};
