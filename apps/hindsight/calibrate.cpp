@@ -293,14 +293,12 @@ std::vector<gpu::PowerMeasurement> measured_powers(const CalibrateOptions& optio
                                                    gpu::PowerCalibration& result) {
   const dataset::GemmColumns columns =
       options.columns.empty() ? dataset::GemmColumns{} : dataset::parse_gemm_columns(options.columns);
-  const double shortest = shortest_s(options);
-  const std::vector<dataset::PoweredGemm> powered =
-      dataset::read_power_rows(dataset::read_table(options.measurements), columns, filters(options.where), dtype,
-                               quantisation_of(options), origin_of(options, spec, gpu::RunMode::sustained));
+  const std::vector<dataset::PoweredGemm> powered = dataset::read_power_rows(
+      dataset::read_table(options.measurements), columns, filters(options.where), dtype, quantisation_of(options),
+      origin_of(options, spec, gpu::RunMode::sustained), shortest_s(options));
   std::vector<gpu::PowerMeasurement> rows;
   for (const auto& [measurement, power_w] : powered) {
     const auto& [gemm, latency_s] = measurement;
-    if (latency_s < shortest) continue;
     rows.push_back(
         gpu::power_measurement(predictor, gemm, latency_s, power_w, gpu::recorded_operands(result.unwritten, gemm)));
     gpu::include(*result.range, gemm, latency_s);

@@ -59,7 +59,7 @@ dataset::ReadOptions read_options(const ImportOptions& options) {
   const CsvRoleOptions& roles = options.roles;
   read.roles_named =
       !roles.infeasible.empty() || !roles.reason.empty() || !roles.context.empty() || !roles.ignored.empty();
-  read.evaluator_named = !options.evaluator.empty();
+  read.evaluator = options.evaluator;
   read.study = options.study;
   read.pruned = dataset::parse_pruned_trials(options.pruned);
   read.objective = roles.objective;

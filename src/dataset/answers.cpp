@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "dataset/csv_levels.h"
 #include "dataset/import_readers.h"
@@ -15,6 +17,7 @@
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/asked.h"
@@ -71,7 +74,7 @@ class AnswerReader {
     Answers answers{.rows = {}, .workload_column = columns_.workload};
     for (std::size_t row = 0; row < table_.rows.size(); ++row) {
       Answer answer{.row = row, .design = design_of(row), .workload = workload_of(row), .outcome = {}};
-      if (!read_outcome(row, answer.outcome)) {
+      if (!read_outcome(answer)) {
         ++answers.unanswered;
         continue;
       }
@@ -306,26 +309,60 @@ class AnswerReader {
     }
   }
 
+  /// Metrics whose words are reasons; null where none is known, or none of them has a column.
+  [[nodiscard]] const std::vector<std::string>* objective_of(const space::Design& design) const {
+    const auto asked = words_.asked.empty() ? words_.asked.end() : words_.asked.find(space_.text_id(design));
+    const std::vector<std::string>& names = asked == words_.asked.end() ? words_.awaited : asked->second;
+    const bool has_column = std::ranges::any_of(
+        columns_.metrics, [&](const auto& one) { return std::ranges::find(names, one.first) != names.end(); });
+    return has_column ? &names : nullptr;
+  }
+
+  /// Fills in the metrics, and gives the column of the word that stands for them, if any. `said`: as said_feasible();
+  /// with a reason words say nothing.
+  std::optional<std::size_t> read_metrics(const Answer& answer, std::optional<bool> said, bool has_reason,
+                                          StatedOutcome& outcome) const {
+    const TableCells::Row& cells = table_.rows[answer.row];
+    const std::vector<std::string>* const objective = objective_of(answer.design);
+    const bool has_number =
+        std::ranges::any_of(columns_.metrics, [&](const auto& one) { return bool(parse_double(cells[one.second])); });
+    const auto is_of_objective = [&](const std::string& name) {
+      return objective != nullptr ? std::ranges::find(*objective, name) != objective->end() : !has_number;
+    };
+    std::optional<std::size_t> reason;
+    const std::pair<std::string, std::size_t>* stray = nullptr;  // a word that is no reason
+    for (const auto& metric : columns_.metrics) {
+      const auto& [name, column] = metric;
+      const std::string& cell = cells[column];
+      if (const auto value = parse_double(cell)) {
+        outcome.metrics.emplace_back(name, *value);
+      } else if (starts_like_number(cell) || (said == true && !is_no_value(cell))) {
+        fail(answer.row, column, not_a_number(name, cell) + ". A design that failed has a reason instead");
+      } else if (!cell.empty() && said != true && !has_reason && (said == false || is_of_objective(name))) {
+        if (!reason || is_no_value(cells[*reason])) reason = column;
+      } else if (!is_no_value(cell) && stray == nullptr) {
+        stray = &metric;
+      }
+    }
+    if (stray != nullptr && !reason && !has_reason) {
+      fail(answer.row, stray->second,
+           not_a_number(stray->first, cells[stray->second]) +
+               ". Leave it empty where it was not measured; a design that failed has a reason instead");
+    }
+    return reason;
+  }
+
   /// False where the row has no answer yet.
-  bool read_outcome(std::size_t row, StatedOutcome& outcome) const {
+  bool read_outcome(Answer& answer) const {
+    const std::size_t row = answer.row;
+    StatedOutcome& outcome = answer.outcome;
     std::string reason = columns_.reason ? std::string(trimmed(table_.rows[row][*columns_.reason])) : "";
     const std::optional<bool> said = said_feasible(row);
     if (said == true && !reason.empty()) {
       fail(row, *columns_.reason, "a reason, though the row is said to be feasible. Leave one of the two out");
     }
-    std::optional<std::size_t> word;
-    for (const auto& [name, column] : columns_.metrics) {
-      const std::string& cell = table_.rows[row][column];
-      if (cell.empty()) continue;
-      if (const auto value = parse_double(cell)) {
-        outcome.metrics.emplace_back(name, *value);
-      } else if (starts_like_number(cell) || said == true) {
-        fail(row, column, not_a_number(name, cell) + ". A design that failed has a reason instead");
-      } else {
-        word = column;
-      }
-    }
-    if (reason.empty() && word) reason = table_.rows[row][*word];
+    const auto word = read_metrics(answer, said, !reason.empty(), outcome);
+    if (word) reason = table_.rows[row][*word];
     outcome.feasible = said.value_or(reason.empty()) && reason.empty();
     if (!outcome.feasible) {
       outcome.violations.push_back(plain_violation(reason));
@@ -390,6 +427,14 @@ space::DesignSpace space_of_proposals(const log::Log& log, const CsvTable& table
                           printable(log.path().string(), 200), printable(join(names, ", "), 200)));
 }
 
+/// Number of the space in the log; 0 where the log does not have it.
+std::int64_t id_of(const log::Log& log, const space::DesignSpace& space) {
+  for (const log::SpaceSummary& known : log::spaces(log)) {
+    if (known.definition_hash == space.definition_hash()) return known.space_id;
+  }
+  return 0;
+}
+
 /// Those that the log has, and those that were asked for.
 std::vector<std::string> known_metrics(const log::Log& log) {
   std::vector<std::string> names = log::metric_names(log);
@@ -402,13 +447,40 @@ std::vector<std::string> known_metrics(const log::Log& log) {
 }
 
 /// The answers about designs that no row of the log is of, on their application where they name one: what others lack
-/// is forgotten, what these lack is known.
-Answers without_known(const log::Log& log, const space::DesignSpace& space, Answers answers) {
+/// is forgotten, what these lack is known. Rows are those of the space, and of the evaluator where one is named.
+Answers without_known(const log::Log& log, const space::DesignSpace& space, const std::string& evaluator,
+                      Answers answers) {
+  std::map<std::int64_t, std::string> names;
+  for (const log::WorkloadRecord& one : log::workloads(log)) names[one.workload_id] = one.name;
+  const std::int64_t space_id = id_of(log, space);
+  std::set<std::string> told;
+  for (const Answer& answer : answers.rows) told.insert(space.text_id(answer.design));
+  std::map<std::string, std::set<std::string>> known;  // applications by design
+  log::EvaluationFilter filter;
+  if (!evaluator.empty()) {
+    const bool has_rows =
+        std::ranges::any_of(log::evaluators(log), [&](const auto& one) { return one.name == evaluator; });
+    if (!has_rows) return answers;
+    filter.evaluator = evaluator;
+  }
+  log::for_each_evaluation(log, filter, log::Detail::columns, [&](const log::EvaluationRecord& row) {
+    const bool is_told = row.space_id == space_id && told.contains(row.design_text_id);
+    if (is_told) known[row.design_text_id].insert(names[row.workload_id]);
+    return true;
+  });
   std::erase_if(answers.rows, [&](const Answer& answer) {
-    const std::vector<std::string> on = log::design_history(log, space.text_id(answer.design)).workloads;
-    return answer.workload.empty() ? !on.empty() : std::find(on.begin(), on.end(), answer.workload) != on.end();
+    const auto on = known.find(space.text_id(answer.design));
+    return on != known.end() && (answer.workload.empty() || on->second.contains(answer.workload));
   });
   return answers;
+}
+
+/// What the objective that is named is called in the log; nothing where it is no metric of it.
+std::vector<std::string> named_objective(const std::string& objective, const std::vector<std::string>& metrics) {
+  for (const std::string& metric : metrics) {
+    if (!objective.empty() && (metric == objective || metric == snake_case(objective))) return {metric};
+  }
+  return {};
 }
 
 }  // namespace
@@ -424,6 +496,19 @@ bool is_proposal_table(const CsvTable& table) {
   });
 }
 
+std::map<std::string, std::vector<std::string>> asked_objectives(const std::vector<log::PendingDesign>& pending,
+                                                                 std::int64_t space_id) {
+  std::map<std::string, std::vector<std::string>> asked;
+  for (const log::PendingDesign& one : pending) {
+    if (one.space_id != space_id) continue;
+    std::vector<std::string>& metrics = asked[one.design_text_id];
+    for (std::string& name : objective_metrics(one.objective)) {
+      if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(std::move(name));
+    }
+  }
+  return asked;
+}
+
 std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
                             const Answers& answers, const std::string& workload) {
   std::vector<log::AnsweredDesign> answered;
@@ -431,11 +516,7 @@ std::string asked_evaluator(const log::Log& log, const CsvTable& table, const sp
     answered.push_back(
         {.design_text_id = space.text_id(answer.design), .workload = workload.empty() ? answer.workload : workload});
   }
-  std::int64_t space_id = 0;
-  for (const log::SpaceSummary& known : log::spaces(log)) {
-    if (known.definition_hash == space.definition_hash()) space_id = known.space_id;
-  }
-  const std::vector<std::string> asked = log::asked_evaluators(log, space_id, answered);
+  const std::vector<std::string> asked = log::asked_evaluators(log, id_of(log, space), answered);
   if (asked.size() < 2) return asked.empty() ? "" : asked.front();
   throw Error(ErrorKind::usage,
               fmt::format("{}: several evaluators were asked for its designs: {}. Name one by --evaluator",
@@ -475,8 +556,14 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   }
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   const space::DesignSpace space = space_of_proposals(log, table, options.space);
-  const Answers answers = read_answers(table, space, {.metrics = known_metrics(log)});
-  require_same_metrics(table, without_known(log, space, answers));
+  const std::vector<std::string> known = known_metrics(log);
+  const Answers answers = read_answers(table, space,
+                                       {.metrics = known,
+                                        .awaited = named_objective(options.objective, known),
+                                        .asked = asked_objectives(log::pending_designs(log), id_of(log, space))});
+  const std::string asked = options.evaluator.empty() ? asked_evaluator(log, table, space, answers) : "";
+  require_same_metrics(table,
+                       without_known(log, space, options.evaluator.empty() ? asked : options.evaluator, answers));
   TrialTable rows(table.file, "");
   std::vector<std::string> metrics;
   for (const Answer& answer : answers.rows) {
@@ -495,7 +582,7 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
                                 : metrics.empty()          ? ""
                                                            : metrics.front();
   ImportSource source = rows.take("proposals with true values", "measured proposals", objective);
-  if (!options.evaluator_named) source.evaluator = asked_evaluator(log, table, space, answers);
+  source.evaluator = asked;
   source.space = space;
   source.joins_log = true;
   return source;

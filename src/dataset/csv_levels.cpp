@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
@@ -22,6 +23,11 @@ std::optional<bool> parse_flag(const std::string& cell) {
   const auto number = parse_double(text);
   if (number && (*number == 0.0 || *number == 1.0)) return *number == 1.0;
   return std::nullopt;
+}
+
+bool is_no_value(const std::string& cell) {
+  constexpr std::array<std::string_view, 6> kNone = {"", "nan", "n/a", "na", "-", "null"};
+  return std::find(kNone.begin(), kNone.end(), lower_case(cell)) != kNone.end();
 }
 
 bool starts_like_number(std::string_view text) {
@@ -118,6 +124,31 @@ std::optional<std::uint16_t> LevelLookup::find(const std::string& cell) {
   return found->second;
 }
 
+namespace {
+
+/// Whether a column says how a run ended: texts, one of two numbers, or named so. Counts of what a design takes are 0
+/// where it failed as well, and are results.
+bool is_flag(const CsvTable& table, std::size_t column) {
+  constexpr std::array<std::string_view, 10> kFlagWords = {"valid",  "invalid", "status",  "feasible", "infeasible",
+                                                           "failed", "failure", "success", "exit",     "code"};
+  const std::vector<std::string> words = split(snake_case(table.header[column]), '_');
+  if (std::ranges::any_of(words, [&](const std::string& word) {
+        return std::find(kFlagWords.begin(), kFlagWords.end(), word) != kFlagWords.end();
+      })) {
+    return true;
+  }
+  std::set<std::string> values;
+  for (const TableCells::Row& row : table.rows) {
+    if (is_no_value(row[column])) continue;
+    if (!parse_double(row[column])) return true;
+    values.insert(row[column]);
+    if (values.size() > 2) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<std::string> telling_value(const CsvTable& table, std::size_t column, const std::vector<bool>& marked) {
   const auto first = std::find(marked.begin(), marked.end(), true);
   if (first == marked.end() || std::find(marked.begin(), marked.end(), false) == marked.end()) return std::nullopt;
@@ -126,7 +157,7 @@ std::optional<std::string> telling_value(const CsvTable& table, std::size_t colu
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     if ((table.rows[i][column] == value) != marked[i]) return std::nullopt;
   }
-  return value;
+  return is_flag(table, column) ? std::optional(value) : std::nullopt;
 }
 
 namespace {

@@ -35,6 +35,8 @@ class LevelLookup {
 
 /// 1/0, true/false, yes/no; nothing for anything else.
 [[nodiscard]] std::optional<bool> parse_flag(const std::string& cell);
+/// Whether a cell says that there is no value: empty, "nan", "n/a", "-".
+[[nodiscard]] bool is_no_value(const std::string& cell);
 /// Whether a text that is no number was meant as one: "12 ms", "3,5".
 [[nodiscard]] bool starts_like_number(std::string_view text);
 /// Whether a text is a number with a decimal comma, and perhaps points between thousands: "3,5", "1.234,5".
@@ -45,7 +47,7 @@ class LevelLookup {
 [[nodiscard]] std::string not_a_number(const std::string& name, const std::string& cell);
 
 /// The value that these rows of a column have and no other row; nothing where they have several or none, where it is
-/// empty, or where all rows are marked.
+/// empty, where all rows are marked, or where the column is a count or a measurement, and not how a run ended.
 [[nodiscard]] std::optional<std::string> telling_value(const CsvTable& table, std::size_t column,
                                                        const std::vector<bool>& marked);
 

@@ -249,7 +249,7 @@ class RowReader {
         if (evaluation.feasible || may_stand(constraint.name, *value)) {
           evaluation.metrics.emplace_back(constraint.name, *value);
         }
-      } else if (evaluation.feasible && !cell.empty() && lower_case(cell) != "nan") {
+      } else if (evaluation.feasible && !is_no_value(cell)) {
         return Refusal{constraint.column, not_a_number(constraint.name, cell)};
       }
     }

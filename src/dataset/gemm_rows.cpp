@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -130,11 +131,21 @@ class Row {
   std::size_t index_;
 };
 
-/// Words of a GPU's name that tell its model, in lower case: those with a digit, without memories and sockets. h100 of
-/// "NVIDIA H100 80GB HBM3", a100 of "A100-SXM4-80GB", 4090 of "NVIDIA GeForce RTX 4090".
-std::set<std::string> model_words(const std::string& name) {
+/// Words of a GPU's name that tell its model, in lower case.
+struct ModelWords {
+  /// Those with a digit, without memories and sockets: h100 of "NVIDIA H100 80GB HBM3", a100 of "A100-SXM4-80GB", 4090
+  /// of "NVIDIA GeForce RTX 4090".
+  std::set<std::string> models;
+  std::set<std::string> kinds;  ///< which one of a number: 4070 and 4070 Ti, 4090 and 4090 D are two
+  std::set<std::string> lines;  ///< of which several have the number 6000; names may leave them out
+};
+
+ModelWords model_words(const std::string& name) {
   constexpr std::size_t kModelDigits = 4;  // [chosen] 3090 and 6000 are models; 80 and 141 are GB
-  std::set<std::string> words;
+  // [chosen] as makers name the boards of the sheets and their neighbours
+  static const std::set<std::string> kinds{"pro", "quadro", "laptop", "mobile", "max", "super", "ti", "d"};
+  static const std::set<std::string> lines{"ada", "blackwell"};
+  ModelWords words;
   std::string word;
   for (const char c : lower(name) + " ") {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
@@ -145,17 +156,22 @@ std::set<std::string> model_words(const std::string& name) {
         std::count_if(word.begin(), word.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; }));
     const bool is_number = digits == word.size();
     const bool is_part = word.ends_with("gb") || word.starts_with("hbm") || word.starts_with("sxm");
-    if (digits > 0 && !is_part && (!is_number || digits >= kModelDigits)) words.insert(word);
+    if (digits > 0 && !is_part && (!is_number || digits >= kModelDigits)) words.models.insert(word);
+    if (kinds.contains(word)) words.kinds.insert(word);
+    if (lines.contains(word)) words.lines.insert(word);
     word.clear();
   }
   return words;
 }
 
-/// Whether rows of a board of this name may be of the sheet's GPU: of no other model, as far as both name one.
-bool may_be_of(const std::string& board, const gpu::GpuSpec& gpu) {
-  const std::set<std::string> its = model_words(board), known = model_words(gpu.name + " " + gpu.title);
-  return its.empty() || known.empty() ||
-         std::any_of(its.begin(), its.end(), [&](const std::string& word) { return known.contains(word); });
+/// Whether two boards may be of one model, as far as both name one. A number alone names several.
+bool may_be_one(const ModelWords& board, const ModelWords& other) {
+  if (board.models.empty() || other.models.empty()) return true;
+  std::vector<std::string> shared;
+  std::ranges::set_intersection(board.models, other.models, std::back_inserter(shared));
+  const bool by_number = std::ranges::all_of(shared, [](const std::string& word) { return bool(parse_int(word)); });
+  if (!by_number || shared.empty()) return !shared.empty();
+  return board.kinds == other.kinds && (board.lines.empty() || other.lines.empty() || board.lines == other.lines);
 }
 
 /// Refuses rows that are not of a `RowOrigin`, one after the other.
@@ -204,11 +220,13 @@ class OriginGate {
 
   void require_gpu(const Row& row, const std::string& board) {
     if (board.empty() || board == board_) return;
+    const ModelWords words = model_words(board);
+    if (words.models.empty()) return;  // the number of a board, or what somebody calls it
     if (!board_.empty()) {
       row.refuse(*gpu_, fmt::format("stands beside rows of '{}'. Keep one GPU's: {}", printable(board_, Row::kShown),
                                     row.where(*gpu_, board_)));
     }
-    if (!may_be_of(board, origin_->gpu)) {
+    if (!may_be_one(words, model_words(origin_->gpu.name + " " + origin_->gpu.title))) {
       row.refuse(*gpu_,
                  fmt::format("is another GPU than {} of --gpu ({}). Name its own sheet, or keep the rows of "
                              "that one: {}",
@@ -237,7 +255,7 @@ class OriginGate {
 
   const std::optional<RowOrigin>& origin_;
   std::optional<std::size_t> gpu_, mode_, kernel_, rank_;
-  std::string board_;  ///< of the rows before
+  std::string board_;  ///< of the rows before, where one names a model
   std::optional<std::string> first_rank_;
 };
 
@@ -355,7 +373,8 @@ std::vector<gpu::GemmMeasurement> medians(const std::vector<gpu::GemmMeasurement
 
 std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumns& columns,
                                          const std::vector<RowFilter>& filters, std::optional<gpu::DType> dtype,
-                                         gpu::Quantisation quantisation, const std::optional<RowOrigin>& origin) {
+                                         gpu::Quantisation quantisation, const std::optional<RowOrigin>& origin,
+                                         double shortest_s) {
   const auto power = find_column(table, columns.power_w, "power_w");
   if (!power) {
     throw Error(ErrorKind::usage, fmt::format("{}:1: no column 'power_w' (a fit of power needs it). Name it by "
@@ -366,14 +385,14 @@ std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumn
   std::vector<PoweredGemm> rows;
   for_each_row(table, columns, filters, dtype, quantisation,
                [&](const Row& row, const gpu::GemmMeasurement& measurement) {
-                 if (row.cell(*power).empty()) return;
+                 if (row.cell(*power).empty() || measurement.latency_s < shortest_s) return;
                  rows.push_back({measurement, row.watts(*power)});
                  gate.require(row);
                  gate.require_power(row, *power, rows.back().power_w);
                });
   if (rows.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: no row with a power is left (of {}). Bursts have none: measure with "
-                                              "--mode sustained, or other --where, --dtype?",
+                                              "--mode sustained, or other --where, --dtype, --shortest-us?",
                                               table.file.string(), table.rows.size()));
   }
   return rows;

@@ -225,6 +225,41 @@ std::optional<std::string> remark_on_fillers(const CsvTable& table, const Column
       counts ? "count as feasible" : "are refused", shell_quoted(flag.value_or(own)));
 }
 
+/// Says of rows with an objective that a reason makes them failures: in `named`, or in the column of that name, a note
+/// may stand.
+std::optional<std::string> remark_on_reasons(const CsvTable& table, const ColumnRoles& roles,
+                                             const std::optional<std::string>& named) {
+  if (!reason_marks_failures(table, roles)) return std::nullopt;
+  std::vector<double> values;
+  for (const TableCells::Row& row : table.rows) {
+    if (const auto value = parse_double(row[roles.objective.column])) values.push_back(*value);
+  }
+  const std::optional<double> filler = filler_of(std::move(values));
+  const auto is_measured = [&](const TableCells::Row& row) {
+    const auto value = parse_double(row[roles.objective.column]);
+    return value && value != filler && log::impossible_cell(roles.objective.name, *value).empty();
+  };
+  const auto rows = std::count_if(table.rows.begin(), table.rows.end(), [&](const TableCells::Row& row) {
+    return !row[*roles.reason].empty() && is_measured(row);
+  });
+  if (rows == 0) return std::nullopt;
+  const std::string column = printable(table.header[*roles.reason], 40);
+  return fmt::format(
+      "{} of {} rows have a {} and a text in {}, and count as failed. If these were measured, import into a new log "
+      "with --ignore {}{}",
+      with_commas(static_cast<std::uint64_t>(rows)), with_commas(table.rows.size()), roles.objective.name, column,
+      shell_quoted(column), named ? " instead of --reason" : "");
+}
+
+/// What is odd about the columns that say how rows came out.
+std::vector<std::string> outcome_remarks(const CsvTable& table, const ColumnRoles& roles, const CsvRoles& given) {
+  std::vector<std::string> remarks;
+  if (auto remark = remark_on_fillers(table, roles)) remarks.push_back(std::move(*remark));
+  if (auto remark = remark_on_reasons(table, roles, given.reason)) remarks.push_back(std::move(*remark));
+  if (auto remark = remark_on_infeasible_value(table, roles); !remark.empty()) remarks.push_back(std::move(remark));
+  return remarks;
+}
+
 /// Whether the log has a feasible row of this space by this evaluator.
 bool has_feasible_row(const log::Log& log, const ImportPlace& place) {
   const std::vector<log::WorkloadStats> stats =
@@ -330,12 +365,8 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   result.format = source.format;
   result.left_out = source.left_out;
   result.remarks = source.remarks;
-  if (source.outcomes.empty()) {
-    if (auto remark = remark_on_fillers(source.table, resolved)) result.remarks.push_back(std::move(*remark));
-    if (auto remark = remark_on_infeasible_value(source.table, resolved); !remark.empty()) {
-      result.remarks.push_back(std::move(remark));
-    }
-  }
+  if (source.outcomes.empty())
+    std::ranges::move(outcome_remarks(source.table, resolved, given), std::back_inserter(result.remarks));
   Refusals refusals(source.table, result);
   ReadableRows read = readable_rows(source, resolved, space, target.workload, metric, duplicates, result, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();

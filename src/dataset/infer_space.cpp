@@ -225,7 +225,11 @@ space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column, 
     parameter.kind = space::ParameterKind::categorical;
     parameter.labels = labels_of(table, column.column, remarks);
     if (parameter.labels.empty()) {
-      refuse_column(table, column.column, "has no value in any row");
+      const std::string shown = printable(table.header[column.column], 60);
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{}: column '{}' has no value in any row (a parameter needs one). Leave it out: --ignore {}",
+                      printable(table.file.string(), 200), shown, shell_quoted(shown)));
     }
   }
   return parameter;

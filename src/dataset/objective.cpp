@@ -134,6 +134,13 @@ Objective parse_objective(const std::string& text, Direction direction) {
   return objective;
 }
 
+std::vector<std::string> objective_metrics(const std::string& text) {
+  const Objective objective = parse_objective(text, Direction::minimise);
+  std::vector<std::string> metrics;
+  for (const Objective::Factor& factor : objective.factors) metrics.push_back(factor.metric);
+  return metrics;
+}
+
 std::string to_string(const Objective& objective) {
   std::string text;
   const std::string* previous_short = nullptr;

@@ -65,7 +65,7 @@ class OptunaReader {
   ImportSource read() {
     const std::vector<const log::OptunaStudy*> chosen = chosen_studies();
     const bool own =
-        !options_.evaluator_named && std::all_of(chosen.begin(), chosen.end(), [](const log::OptunaStudy* study) {
+        options_.evaluator.empty() && std::all_of(chosen.begin(), chosen.end(), [](const log::OptunaStudy* study) {
           return attribute(study->user_attributes, std::string(kOwnAttribute)).is_object();
         });
     for (const log::OptunaStudy* study : chosen) {

@@ -400,16 +400,20 @@ int system_error_of(sqlite3* handle, int thread_errno) {
 namespace {
 
 [[noreturn]] void fail_by_disk(const std::string& name, const std::string& reason, const fs::path& file,
-                               std::string_view doing) {
-  throw Error(ErrorKind::failure,
-              fmt::format("{}: the disk failed while {}{} (committed batches are kept). Check the disk, then {}.", name,
-                          doing, reason, log_command("verify", file)));
+                               std::string_view doing, Commits commits) {
+  const char* kept =
+      commits == Commits::as_a_whole ? "what was committed before is kept" : "committed batches are kept";
+  throw Error(ErrorKind::failure, fmt::format("{}: the disk failed while {}{} ({}). Check the disk, then {}.", name,
+                                              doing, reason, kept, log_command("verify", file)));
 }
 
 }  // namespace
 
-void throw_translated(const SQLite::Exception& error, int system_error, const fs::path& file, std::string_view doing) {
+void throw_translated(const SQLite::Exception& error, int system_error, const fs::path& file, std::string_view doing,
+                      Commits commits) {
   const std::string name = shown(file);
+  const char* kept = commits == Commits::as_a_whole ? "nothing of this step is stored"
+                                                    : "what follows is not stored; committed batches are kept";
   const std::string reason = system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
   const auto fail = [](ErrorKind kind, const std::string& message) { throw Error(kind, message); };
   switch (error.getErrorCode() & 0xff) {
@@ -420,18 +424,17 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
                                            name, doing));
       break;
     case SQLITE_FULL:
-      fail(ErrorKind::failure, fmt::format("{}: the disk is full while {} (what follows is not stored; committed "
-                                           "batches are kept). Free some space and run this again.",
-                                           name, doing));
+      fail(ErrorKind::failure,
+           fmt::format("{}: the disk is full while {} ({}). Free some space and run this again.", name, doing, kept));
       break;
     case SQLITE_IOERR:
       if (system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG) {
-        fail(ErrorKind::failure,
-             fmt::format("{}: no room to write while {}{} (what follows is not stored; committed batches are kept). "
-                         "Free some space or raise the limit, and run this again.",
-                         name, doing, reason));
+        fail(
+            ErrorKind::failure,
+            fmt::format("{}: no room to write while {}{} ({}). Free some space or raise the limit, and run this again.",
+                        name, doing, reason, kept));
       }
-      fail_by_disk(name, reason, file, doing);
+      fail_by_disk(name, reason, file, doing, commits);
       break;
     case SQLITE_READONLY:
       fail(ErrorKind::failure, fmt::format("{}: the file, its folder or its disk is read-only while {}. Change the "
@@ -452,7 +455,7 @@ void throw_translated(const SQLite::Exception& error, int system_error, const fs
       break;
     case SQLITE_CORRUPT:
       // So SQLite calls a page that the disk did not give, too: nothing says that it is damaged.
-      if (system_error == EIO) fail_by_disk(name, reason, file, doing);
+      if (system_error == EIO) fail_by_disk(name, reason, file, doing, commits);
       fail(ErrorKind::incompatible,
            fmt::format("{}: damaged log ({} while {}). {}", name, error.what(), doing, rescue_remedy(file)));
       break;

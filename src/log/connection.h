@@ -35,18 +35,25 @@ void require_folder_of(const std::filesystem::path& file);
 /// SQLite does not tell it for a failed commit: then the thread's errno serves, if it is one of a full or broken disk.
 [[nodiscard]] int system_error_of(sqlite3* handle, int thread_errno);
 
+/// How what a command stores is committed, for what an error leaves of it.
+enum class Commits {
+  in_batches,  ///< those before the error are kept
+  as_a_whole,  ///< nothing is
+};
+
 /// Throws the Error that `error` means for a user of `file`. `doing` completes "failed while ...".
 [[noreturn]] void throw_translated(const SQLite::Exception& error, int system_error, const std::filesystem::path& file,
-                                   std::string_view doing);
+                                   std::string_view doing, Commits commits = Commits::in_batches);
 
 /// Calls `body` and translates SQLite's exceptions.
 template <class Body>
-decltype(auto) translating(sqlite3* handle, const std::filesystem::path& file, std::string_view doing, Body&& body) {
+decltype(auto) translating(sqlite3* handle, const std::filesystem::path& file, std::string_view doing, Body&& body,
+                           Commits commits = Commits::in_batches) {
   errno = 0;
   try {
     return std::forward<Body>(body)();
   } catch (const SQLite::Exception& error) {
-    throw_translated(error, system_error_of(handle, errno), file, doing);
+    throw_translated(error, system_error_of(handle, errno), file, doing, commits);
   }
 }
 

@@ -42,7 +42,10 @@ struct Log::Impl {
   /// Runs `body` and translates the store's exceptions into messages about this log.
   template <class Body>
   decltype(auto) guarded(std::string_view doing, Body&& body) {
-    if (!server) return translating(file->getHandle(), path, doing, std::forward<Body>(body));
+    if (!server) {
+      const Commits commits = in_transaction ? Commits::as_a_whole : Commits::in_batches;
+      return translating(file->getHandle(), path, doing, std::forward<Body>(body), commits);
+    }
     try {
       return std::forward<Body>(body)();
     } catch (const ServerError& error) {

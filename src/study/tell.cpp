@@ -14,6 +14,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/answers.h"
 #include "hindsight/dataset/csv_import.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/dataset/outcome.h"
 #include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
@@ -89,15 +90,6 @@ log::AskRun expected_of(const log::Log& log, const dataset::CsvTable& table, con
   });
 }
 
-/// Metrics of an objective: every feasible row has them.
-std::vector<std::string> metrics_of(const std::string& objective) {
-  std::vector<std::string> metrics;
-  for (const auto& factor : dataset::parse_objective(objective, Direction::minimise).factors) {
-    metrics.push_back(factor.metric);
-  }
-  return metrics;
-}
-
 /// As `line` of the table says it.
 dataset::Outcome outcome_of(const dataset::StatedOutcome& stated, std::size_t line) {
   dataset::Outcome outcome{.feasible = stated.feasible,
@@ -128,7 +120,7 @@ class Telling {
     name_evaluator(answers);
     for (const log::PendingDesign& one : pending_) {
       if (one.space_id == space_id_ && one.evaluator == evaluator_) {
-        asked_[{one.design_text_id, one.workload}] = metrics_of(one.objective);
+        asked_[{one.design_text_id, one.workload}] = dataset::objective_metrics(one.objective);
       }
     }
     Told told{.rows = table_.rows.size(), .unanswered = answers.unanswered, .evaluator = evaluator_};
@@ -143,8 +135,8 @@ class Telling {
         evaluator_id_ ? *evaluator_id_ : log_.add_evaluator(evaluator_, sha256_hex(definition), definition);
     Json options{{"file", request_.file.string()}, {"rows", told.rows}, {"evaluator", evaluator_}};
     // Of one metric; a product has no name in the log.
-    if (!expected_.objective.empty() && metrics_of(expected_.objective).size() == 1) {
-      options["metric"] = metrics_of(expected_.objective).front();
+    if (!expected_.objective.empty() && dataset::objective_metrics(expected_.objective).size() == 1) {
+      options["metric"] = dataset::objective_metrics(expected_.objective).front();
     }
     log::Run run(log_, log::RunKind::tell, request_.provenance, json_line(options));
     const log::AppendResult appended = log_.append(run.id(), space_id_, evaluator_id, rows);
@@ -204,8 +196,9 @@ class Telling {
     // Those that an answer is likely to have are named first where a column is none of them.
     add(expected_.metrics);
     add(request_.metrics);
-    for (const log::PendingDesign& one : pending_) add(metrics_of(one.objective));
-    if (!expected_.objective.empty()) words.awaited = metrics_of(expected_.objective);
+    for (const log::PendingDesign& one : pending_) add(dataset::objective_metrics(one.objective));
+    if (!expected_.objective.empty()) words.awaited = dataset::objective_metrics(expected_.objective);
+    words.asked = dataset::asked_objectives(pending_, space_id_);
     std::vector<std::string> logged = log::metric_names(log_);  // the standard ones first
     std::rotate(logged.begin(), logged.begin() + std::ssize(log::standard_metrics()), logged.end());
     add(logged);

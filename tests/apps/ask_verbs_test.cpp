@@ -459,6 +459,54 @@ TEST_F(Ask, AWordInsteadOfAValueIsAReason) {
   EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code IN ('oom', 'nan')"), 2);
 }
 
+/// A column of ask that need not be filled in takes no measured design from the log.
+TEST_F(Ask, AMetricThatNobodyAwaitsMayBeUnknown) {
+  Cells cells = cells_of(ask({"-n", "4", "--metric", "energy_mj"}).out);
+  ASSERT_EQ(cells[0][8], "energy_mj");
+  for (std::size_t i = 1; i < cells.size(); ++i) cells[i][7] = std::to_string(4 + i);
+  cells[1][8] = "n/a";
+  cells[2][8] = "-";
+  const Json told = Json::parse(tell(csv_of({cells[0], cells[1], cells[2]})).out);
+  EXPECT_EQ(told.at("inserted"), 2);
+  EXPECT_EQ(told.at("feasible"), 2);
+  const auto import = [&] {
+    return hindsight({"log", "import", write("rest.csv", csv_of({cells[0], cells[3], cells[4]})), "--log", log()});
+  };
+  cells[4][8] = "OOM";
+  expect_refused(csv_of(cells), "done.csv:5:");
+  expect_refused(csv_of(cells), "energy_mj is 'OOM', which is not a number. Leave it empty");
+  expect_one_line_error(import(), 2, "energy_mj is 'OOM', which is not a number. Leave it empty");
+  cells[3][8] = cells[4][8] = "n/a";
+  const Outcome imported = import();
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(count("SELECT count(*) FROM evaluations WHERE feasible = 1"), 4) << "as they are told";
+}
+
+TEST_F(Ask, WholeNumbersAreComparedByAllDigits) {
+  Cells cells = cells_of(ask({"-n", "1"}).out);
+  cells[1][7] = "10000";
+  ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  cells[1][7] = "10004";
+  expect_refused(csv_of(cells), "10004 here. If it was measured again, add --repeat");
+  ASSERT_EQ(tell(csv_of(cells), {"--repeat"}).exit_code, 0);
+  cells[1][7] = "10004.3";
+  EXPECT_EQ(Json::parse(tell(csv_of(cells)).out).at("already_present"), 1) << "10004 is it without its fraction";
+}
+
+/// What another evaluator measured of a design is not known of the one that the rows go to.
+TEST_F(Ask, WhatALackingMetricIsKnownFromIsTheSameEvaluator) {
+  Cells cells = cells_of(ask({"-n", "2", "--metric", "energy_mj", "--evaluator", "old"}).out);
+  for (std::size_t i = 1; i < cells.size(); ++i) cells[i][7] = cells[i][8] = std::to_string(i);
+  ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  cells[2][8] = "";
+  const auto import_of = [&](const std::string& evaluator) {
+    return hindsight({"log", "import", write("lacks.csv", csv_of(cells)), "--log", log(), "--evaluator", evaluator});
+  };
+  expect_one_line_error(import_of("new"), 2, "lacks.csv:3: has no energy_mj, which other feasible rows have");
+  const Outcome known = import_of("old");
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+}
+
 TEST_F(Ask, APendingTableIsTheOneThatWasAskedFor) {
   ASSERT_EQ(tell(answered(ask({"-n", "30"}).out)).exit_code, 0);
   const Outcome asked = ask({"-n", "6"});

@@ -286,6 +286,9 @@ TEST_F(Measure, PowerFitRefusesWhatIsNoPower) {
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,200\n"), 2, "at least 10");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,0.4\n"), 2, "They are kW: write them in W");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,0.4\n", {"--force"}), 2, "at least 10");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,3,60\n8,8,8,200,200\n"), 2, "'60' is no power of h200");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,3,60\n8,8,8,200,200\n", {"--shortest-us", "10"}), 2,
+                        "at least 10");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,90\n", {"--mode", "burst"}), 2, "sustained");
   expect_one_line_error(
       hindsight({"calibrate", "--gpu", "h200", "--measurements", file("none.csv"), "--shortest-us", "3"}), 2,

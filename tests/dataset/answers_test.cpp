@@ -145,6 +145,37 @@ TEST(Answers, ValuesThatCannotBeAreRefusedByTheirCells) {
   EXPECT_THAT(answers_of(header + "tiled,1,-1,-1,hot\n"), ElementsAre("mode=tiled,block=1 hot"));
 }
 
+/// A measured design stays feasible where one of its other metrics is not known.
+TEST(Answers, OnlyAWordInTheObjectiveIsAReason) {
+  const std::string header = "mode,block,latency_s,area_mm2,reason\n";
+  AnswerWords words = answer_words();
+  words.awaited = {"latency_s"};
+  EXPECT_THAT(answers_of(header + "tiled,1,5,n/a,\ntiled,2,5,-,\ntiled,4,5,NaN,\nflat,,oom,n/a,\n", words),
+              ElementsAre("mode=tiled,block=1 ok latency_s=5", "mode=tiled,block=2 ok latency_s=5",
+                          "mode=tiled,block=4 ok latency_s=5", "mode=flat,block=1 oom"));
+  EXPECT_THAT(answers_of(header + "tiled,1,,n/a,\n", words), ::testing::IsEmpty()) << "its answer is awaited";
+  EXPECT_THAT(answers_of(header + "tiled,1,oom,oom,\ntiled,2,5,oom,hot\n", words),
+              ElementsAre("mode=tiled,block=1 oom", "mode=tiled,block=2 hot"));
+  EXPECT_EQ(answer_refusal(header + "tiled,1,5,oom,\n", words),
+            "t.csv:2:11: area_mm2 is 'oom', which is not a number. Leave it empty where it was not measured; a design "
+            "that failed has a reason instead");
+  EXPECT_THAT(answers_of("mode,block,latency_s,area_mm2,feasible\ntiled,1,5,n/a,1\n", words),
+              ElementsAre("mode=tiled,block=1 ok latency_s=5"));
+}
+
+TEST(Answers, TheObjectiveIsTheOneThatADesignWasAskedFor) {
+  const std::string header = "mode,block,latency_s,area_mm2\n";
+  AnswerWords words = answer_words();
+  words.awaited = {"latency_s"};
+  words.asked = {{"mode=tiled,block=1", {"area_mm2"}}};
+  EXPECT_THAT(answers_of(header + "tiled,1,n/a,3\ntiled,2,oom,3\n", words),
+              ElementsAre("mode=tiled,block=1 ok area_mm2=3", "mode=tiled,block=2 oom area_mm2=3"));
+  EXPECT_THAT(answers_of(header + "tiled,1,,oom\n", words), ElementsAre("mode=tiled,block=1 oom"));
+  EXPECT_THAT(answers_of(header + "tiled,1,n/a,3\ntiled,2,oom,\n"),
+              ElementsAre("mode=tiled,block=1 ok area_mm2=3", "mode=tiled,block=2 oom"))
+      << "none is known: a row with a number did not fail";
+}
+
 TEST(Answers, FeasibleRowsHaveTheSameMetrics) {
   const CsvTable table = parse_csv("mode,block,latency_s,area_mm2\ntiled,1,2,3\ntiled,2,4,\nflat,,oom,\n", "t.csv");
   const Answers answers = read_answers(table, answer_space(), answer_words());

@@ -100,6 +100,29 @@ TEST_F(ImportCsv, AReasonMakesARowInfeasible) {
       << "the flag says what failed";
 }
 
+TEST_F(ImportCsv, ANoteThatMakesMeasuredRowsFailedIsRemarkedOn) {
+  const auto remarks = [&](const std::string& text, const CsvRoles& wanted) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    return import(text, wanted).remarks;
+  };
+  const std::string notes = "a,time,Reason\n1,10,\n2,12,baseline run\n3,8,\n";
+  EXPECT_THAT(remarks(notes, {.objective = "time"}),
+              ElementsAre("1 of 3 rows have a time and a text in Reason, and count as failed. If these were measured, "
+                          "import into a new log with --ignore Reason"));
+  std::filesystem::remove(file_);
+  EXPECT_THAT(reasons_of(notes, {.objective = "time", .ignored = {"Reason"}}), ElementsAre("ok", "ok", "ok"));
+  EXPECT_THAT(remarks("a,time,why\n1,10,\n2,12,baseline run\n3,8,\n", {.objective = "time", .reason = "why"}),
+              ElementsAre(HasSubstr("with --ignore why instead of --reason")));
+  EXPECT_THAT(remarks("a,y,Reason\n1,3,\n2,-1,hot spot\n3,-1,timeout\n4,5,\n", {.objective = "y"}), IsEmpty())
+      << "-1 is no measurement";
+  EXPECT_THAT(remarks("a,y,Reason\n1,3,\n2,,hot spot\n4,5,\n", {.objective = "y"}), IsEmpty());
+}
+
+TEST_F(ImportCsv, AMetricBesideTheObjectiveMayBeUnknown) {
+  const CsvRoles wanted{.objective = "y", .constraints = {"area"}};
+  EXPECT_THAT(reasons_of("a,y,area\n1,3,n/a\n2,4,-\n3,5,nan\n4,6,7\n", wanted), ElementsAre("ok", "ok", "ok", "ok"));
+}
+
 TEST_F(ImportCsv, FlagsInTheirSpellings) {
   EXPECT_THAT(reasons_of("a,y,bad\n1,3,0\n2,3,1\n3,3,false\n4,3,TRUE\n5,3,no\n6,3,Yes\n7,3,1.0\n",
                          {.objective = "y", .infeasible = "bad"}),
@@ -185,6 +208,17 @@ TEST_F(ImportCsv, OnlyAColumnWithoutARoleIsOfferedAsAMark) {
   const ImportResult told =
       import("a,y,energy\n1,7,3\n2,1e9,\n3,1e9,\n4,9,4\n", {.objective = "y", .constraints = {"energy"}});
   EXPECT_THAT(told.remarks, ElementsAre(HasSubstr("--infeasible y=1")));
+}
+
+/// What a design takes is 0 in failed runs as well: as a mark it would be no parameter, and others like it were.
+TEST_F(ImportCsv, ACountIsNotOfferedAsAMark) {
+  const auto remarks = [&](const std::string& valid) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    return import("a,util,valid,perf\n1,3,1,7\n2,0,0,0\n3,4,1,9\n4,0,0,0\n5,5," + valid + ",8\n", {.objective = "perf"})
+        .remarks;
+  };
+  EXPECT_THAT(remarks("0"), ElementsAre(HasSubstr("mark them in a new log: --infeasible perf=0")));
+  EXPECT_THAT(remarks("1"), ElementsAre(HasSubstr("mark them in a new log: --infeasible valid=0")));
 }
 
 TEST_F(ImportCsv, AValueOfTheObjectiveMayMarkFailedRuns) {

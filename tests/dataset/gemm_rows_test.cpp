@@ -99,6 +99,33 @@ TEST(RowOrigin, RowsOfAnotherGpuAreRefused) {
   EXPECT_THAT(of("GeForce RTX 4090", ""), HasSubstr("another GPU"));
 }
 
+/// 6000 is the number of several boards, 4090 of two more.
+TEST(RowOrigin, BoardsOfOneNumberAreToldApart) {
+  const auto of = [](const std::string& board, const std::string& sheet) -> std::string {
+    try {
+      static_cast<void>(read_gemm_rows(parse_csv("gpu,m,n,k,latency_us\n" + board + ",1,2,3,4\n", "t.csv"), {}, {},
+                                       std::nullopt, gpu::Quantisation::none,
+                                       RowOrigin{.gpu = gpu::load_gpu(sheet), .mode = gpu::RunMode::burst}));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(of("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"), "no error");
+  EXPECT_EQ(of("RTX 6000", "rtx-6000-ada"), "no error") << "it does not say of which line";
+  EXPECT_THAT(of("NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-6000-ada"), HasSubstr("is another GPU"));
+  EXPECT_THAT(of("Quadro RTX 6000", "rtx-6000-ada"), HasSubstr("is another GPU"));
+  EXPECT_THAT(of("NVIDIA RTX 6000 Ada Generation", "rtx-pro-6000"), HasSubstr("is another GPU"));
+  EXPECT_EQ(of("NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000"), "no error");
+  EXPECT_EQ(of("NVIDIA GeForce RTX 4090", "rtx-4090"), "no error");
+  EXPECT_THAT(of("NVIDIA GeForce RTX 4090 Laptop GPU", "rtx-4090"), HasSubstr("is another GPU"));
+}
+
+TEST(RowOrigin, NumbersOfBoardsNameNoModel) {
+  EXPECT_EQ(refusal("gpu,m,n,k,latency_us\n0,1,2,3,4\n1,1,2,3,4\n"), "no error") << "two equal boards of a host";
+  EXPECT_EQ(refusal("gpu,m,n,k,latency_us\nNVIDIA H100 80GB HBM3,1,2,3,4\n1,1,2,3,4\n"), "no error");
+}
+
 TEST(RowOrigin, RowsOfTheOtherModeAreRefused) {
   const std::string both = "m,n,k,latency_us,mode\n1,2,3,4,burst\n1,2,3,4,sustained\n";
   EXPECT_THAT(refusal(both), ::testing::AllOf(StartsWith("t.csv:3:9: mode 'sustained' is not how"),
@@ -143,6 +170,18 @@ TEST(RowOrigin, PowersThatTheBoardCannotDrawAreRefused) {
   EXPECT_THAT(of("400000"), HasSubstr("They are mW: write them in W"));
   EXPECT_EQ(of("108.1"), "no error");
   EXPECT_EQ(of("769.9"), "no error");
+}
+
+/// The power of a short kernel is read near idle, which is why it is left out.
+TEST(RowOrigin, PowersOfKernelsThatAreLeftOutAreNotLookedAt) {
+  const auto read = [](double shortest_s) {
+    return read_power_rows(parse_csv("m,n,k,latency_us,power_w\n1,2,3,3,60\n1,2,3,30,400\n", "t.csv"), {}, {},
+                           std::nullopt, gpu::Quantisation::none,
+                           RowOrigin{gpu::load_gpu("h100-sxm5"), gpu::RunMode::sustained}, shortest_s);
+  };
+  EXPECT_EQ(read(10e-6).size(), 1U);
+  EXPECT_THROW(static_cast<void>(read(0)), Error);
+  EXPECT_THROW(static_cast<void>(read(1)), Error) << "none is left";
 }
 
 TEST(GemmRows, SaysWhereACellIsWrong) {

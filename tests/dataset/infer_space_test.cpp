@@ -223,7 +223,9 @@ TEST(InferSpace, RefusesRolesThatDoNotFit) {
   EXPECT_THAT(refusal(text, {.objective = "y", .constraints = {"y"}}), HasSubstr("'y' is named as objective and as"));
   EXPECT_THAT(refusal(text, {.objective = "y", .ignored = {"a", "z"}}), HasSubstr("no column is left for the design"));
   EXPECT_THAT(refusal("a,y\n"), HasSubstr("has no rows"));
-  EXPECT_THAT(refusal("a,b,y\n1,,1\n1,,1\n"), HasSubstr("column 'b' has no value in any row"));
+  EXPECT_THAT(refusal("a,b,y\n1,,1\n1,,1\n"),
+              HasSubstr("column 'b' has no value in any row (a parameter needs one). Leave it out: --ignore b"));
+  EXPECT_EQ(infer("a,b,y\n1,,1\n2,,1\n", {.objective = "y", .ignored = {"b"}}).parameters().size(), 1U);
   EXPECT_THAT(refusal("a,y,Y\n1,1,1\n", {.objective = "y", .constraints = {"Y"}}), HasSubstr("both be the metric 'y'"));
 }
 

@@ -309,6 +309,30 @@ void limit_file_size(rlim_t bytes) {
   }
 }
 
+/// What is stored whole or not at all says so, and not that a part of it is kept.
+TEST_F(FaultTest, FullDiskKeepsNothingOfATransaction) {
+  const pid_t child = fork_child([&] {
+    Log log = Log::open(file_, OpenMode::read_write_create);
+    const Ids ids = register_all(log);
+    limit_file_size(600'000);
+    const auto [kind, message] = error_of([&] {
+      Transaction whole(log);
+      for (int batch = 0; batch < 100; ++batch) {
+        log.append(ids.run, ids.space, ids.evaluator, batch_of(ids, batch * 100, 100),
+                   Checkpoint{"sweep", std::to_string(batch + 1)});
+      }
+      whole.commit();
+    });
+    if (kind != ErrorKind::failure || message.find("nothing of this step is stored") == std::string::npos) {
+      std::fprintf(stderr, "%s\n", message.c_str());
+      _exit(4);
+    }
+  });
+  EXPECT_EQ(wait_for(child), 0);
+  const Log log = Log::open(file_, OpenMode::read_only);
+  EXPECT_TRUE(log.verify().sound());
+}
+
 TEST_F(FaultTest, FullDiskKeepsCommittedBatches) {
   int ends[2] = {};
   ASSERT_EQ(pipe(ends), 0);

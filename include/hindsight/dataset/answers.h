@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/import_source.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/log.h"
 #include "hindsight/space/design_space.h"
 
@@ -37,6 +40,9 @@ struct Answers {
 struct AnswerWords {
   std::vector<std::string> metrics;       ///< the names that a log knows, those that are likely first
   std::vector<std::string> awaited = {};  ///< of them, those that feasible answers need
+  /// Of designs that await their answers, by text id, the metrics of the objectives that they were asked for; of others
+  /// `awaited` holds.
+  std::map<std::string, std::vector<std::string>> asked = {};
   std::vector<std::string> ignored = {};  ///< columns that are not read
   /// The design that a cell of the column `design` names, where that is no text id; Error{usage}: it names none.
   /// Without it that column is not read.
@@ -51,13 +57,18 @@ struct AnswerWords {
 /// Rows of `table` as designs of `space` with values of metrics. Columns: the parameters by name, or `design`, a text
 /// id or what `by_id` knows (both: they must agree); `workload`; metrics by name or its snake_case; `reason`, text;
 /// `infeasible` or `feasible`, a flag; and those that `propose` and `ask` write about predictions, which are skipped. A
-/// row is infeasible where it has a reason, a flag says so, or a metric is a word ("oom", "nan"), which is the reason
-/// then; it has no latency_s and energy_j. A parameter that is inactive needs neither a
-/// column nor a cell. Errors: Error{usage} with file:line:column for a parameter without a column, a column that is
-/// none of these (nearest name), a value off the grid (nearest value), a metric that is no number, a row that names
-/// several applications, a reason in a row that is said to be feasible, a feasible row without any metric; and for a
-/// table that could not say an answer.
+/// row is infeasible where it has a reason, a flag says so, or a metric of its objective is a word ("oom", "nan"),
+/// which is the reason then; it has no latency_s and energy_j. Where the table has no metric of an objective that is
+/// known, a word is a reason in a row without any number. In other metrics "nan", "n/a" and "-" are no value, as an
+/// empty cell is, and other words are refused. A parameter that is inactive needs neither a column nor a cell. Errors:
+/// Error{usage} with file:line:column for a parameter without a column, a column that is none of these (nearest name),
+/// a value off the grid (nearest value), a metric that is no number, a row that names several applications, a reason in
+/// a row that is said to be feasible, a feasible row without any metric; and for a table that could not say an answer.
 [[nodiscard]] Answers read_answers(const CsvTable& table, const space::DesignSpace& space, const AnswerWords& words);
+
+/// The metrics of the objectives that designs of a space await their answers for, by text id.
+[[nodiscard]] std::map<std::string, std::vector<std::string>> asked_objectives(
+    const std::vector<log::PendingDesign>& pending, std::int64_t space_id);
 
 /// Who was asked for these designs, on `workload`, or, where that is empty, on those of the rows; those with pending
 /// answers first; empty where nobody was. Error{usage}: several were.

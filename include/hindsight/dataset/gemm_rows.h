@@ -61,12 +61,14 @@ struct PoweredGemm {
   gpu::GemmMeasurement measurement;
   double power_w = 0;
 };
-/// The rows as read_gemm_rows takes them, without those whose power is empty. Errors as there; Error{usage} too for a
+/// The rows as read_gemm_rows takes them, without those whose power is empty and without kernels shorter than
+/// `shortest_s`, whose cells are not looked at further. Errors as there; Error{usage} too for a
 /// table without a column of powers, a cell that is no positive power, and when no row has one.
 [[nodiscard]] std::vector<PoweredGemm> read_power_rows(const CsvTable& table, const GemmColumns& columns,
                                                        const std::vector<RowFilter>& filters,
                                                        std::optional<gpu::DType> dtype,
                                                        gpu::Quantisation quantisation = gpu::Quantisation::none,
-                                                       const std::optional<RowOrigin>& origin = std::nullopt);
+                                                       const std::optional<RowOrigin>& origin = std::nullopt,
+                                                       double shortest_s = 0);
 
 }  // namespace hindsight::dataset

@@ -50,7 +50,7 @@ enum class PrunedTrials {
 struct ReadOptions {
   std::optional<ImportFormat> format = {};  ///< nothing: recognised by the content
   bool roles_named = false;                 ///< columns have roles given by hand: an own export is a table like others
-  bool evaluator_named = false;             ///< rows of a study of ours are those of somebody else by now
+  std::string evaluator = {};               ///< named by hand: rows of a study of ours are somebody else's by now
   std::string study = {};                   ///< of several in one file
   PrunedTrials pruned = PrunedTrials::infeasible;
   std::string objective = {};                ///< metric that is optimised, where the format does not say

@@ -30,6 +30,9 @@ struct Objective {
 using hindsight::Direction;
 /// Error{usage} naming the offending factor.
 [[nodiscard]] Objective parse_objective(const std::string& text, Direction direction);
+/// Metrics of an objective that is minimised as it is written: every feasible row has them. Errors: those of
+/// parse_objective().
+[[nodiscard]] std::vector<std::string> objective_metrics(const std::string& text);
 /// "latency_s^2 * energy_j^-1": reads back as the same product when minimised.
 [[nodiscard]] std::string to_string(const Objective& objective);
 

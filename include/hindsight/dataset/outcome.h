@@ -21,7 +21,7 @@ struct Outcome {
 /// When an outcome says what another says.
 enum class Agreement {
   exact,           ///< the same metrics with the same values, the same reasons
-  as_far_as_said,  ///< of what it names: a metric may be left out, a value be rounded to four digits or more
+  as_far_as_said,  ///< of what it names: a metric may be left out, a fraction be rounded to four digits or more
 };
 
 /// How `given` contradicts `other`, or an empty text.
