@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/check/caches.h"
 #include "hindsight/check/design_memory.h"
 #include "hindsight/check/node_scaling.h"
 #include "hindsight/core/error.h"
@@ -199,6 +200,7 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
   bring_to_common_node(own, evaluation, config, technology, network);
   for (GpuRuns& gpu : comparison.gpus) gpu.at_equal_latency = largest_within(gpu, own.single.latency_s);
   comparison.unknown_memory = may_exceed_memory(config, network);
+  comparison.spared_caches = spares_caches(config, network);
   if (evaluation.area.interfaces_mm2 > 0) {
     comparison.dies = published_chips().dies;
     comparison.power = published_chips().power;

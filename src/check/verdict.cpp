@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hindsight/check/caches.h"
 #include "hindsight/check/design_memory.h"
 #include "hindsight/check/gpus.h"
 
@@ -89,6 +90,7 @@ std::vector<std::string> estimates(const NetworkComparison& comparison) {
                                     {"products_alone", counts_products_alone(comparison)},
                                     {"exceeds_gpu_memory", exceeds_gpu},
                                     {kUnknownDesignMemory, comparison.unknown_memory},
+                                    {kCachesOnChip, comparison.spared_caches},
                                     {kExpertsOfOneToken, comparison.more_experts},
                                     {"die_area", comparison.dies.chips > 0},
                                     {"chip_power", comparison.power.chips > 0}}) {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/accel/metrics.h"
+#include "hindsight/check/caches.h"
 #include "hindsight/check/design_memory.h"
 #include "hindsight/check/experts.h"
 #include "hindsight/core/provenance.h"
@@ -96,6 +97,7 @@ Json taken_for_granted(const EvaluatedNetwork& result, const accel::AcceleratorC
   const workload::Network& network = *result.network;
   if (check::asks_more_experts(network, network.batch())) codes.push_back(check::kExpertsOfOneToken);
   if (check::may_exceed_memory(config, network)) codes.push_back(check::kUnknownDesignMemory);
+  if (check::spares_caches(config, network)) codes.push_back(check::kCachesOnChip);
   return codes;
 }
 

@@ -1,6 +1,7 @@
 /// Evaluations as text: the short table and the full explanation.
 #include <fmt/format.h>
 
+#include "hindsight/check/caches.h"
 #include "hindsight/check/design_memory.h"
 #include "hindsight/check/experts.h"
 #include "hindsight/core/table.h"
@@ -56,6 +57,7 @@ std::string estimates_text(const EvaluatedDesign& design, int columns) {
     const workload::Network& network = *result.network;
     if (check::asks_more_experts(network, network.batch())) say(check::more_experts_sentence(network.name()));
     if (check::may_exceed_memory(design.chip.config, network)) say(check::unknown_memory_sentence(network.name()));
+    if (check::spares_caches(design.chip.config, network)) say(check::spared_caches_sentence(network.name()));
   }
   return out;
 }

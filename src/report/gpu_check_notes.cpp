@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "hindsight/check/caches.h"
 #include "hindsight/check/design_memory.h"
 #include "hindsight/core/text.h"
 #include "report/fields.h"
@@ -23,9 +24,9 @@ std::string listed(const std::set<std::string>& names) {
 /// What of all comparisons a reader must know about.
 struct Doubts {
   std::set<std::string> uncalibrated, rooflines, full, exceeded;
-  std::set<std::string> products_alone, more_experts, unknown_memory;  ///< networks
-  std::set<std::string> refused_there;                                 ///< reasons at the common node
-  std::optional<check::NodeBasis> basis;                               ///< one for all designs, as their technology is
+  std::set<std::string> products_alone, more_experts, unknown_memory, spared_caches;  ///< networks
+  std::set<std::string> refused_there;                                                ///< reasons at the common node
+  std::optional<check::NodeBasis> basis;  ///< one for all designs, as their technology is
   double other_frac = 0;
   bool fp8 = false, vector_work = false, equal_latency = false;
   accel::PublishedRatios dies, power;
@@ -47,6 +48,7 @@ struct Doubts {
     if (check::counts_products_alone(network)) products_alone.insert(network.network);
     if (network.more_experts) more_experts.insert(network.network);
     if (network.unknown_memory) unknown_memory.insert(network.network);
+    if (network.spared_caches) spared_caches.insert(network.network);
     if (network.published_area) published_area = network.published_area;
     if (network.accelerator) {
       outside = true;
@@ -119,6 +121,7 @@ void say_estimates_of_designs(const Doubts& doubts, NoteLines& lines) {
   }
   if (!doubts.more_experts.empty()) lines.estimate(check::more_experts_sentence(listed(doubts.more_experts)));
   if (!doubts.unknown_memory.empty()) lines.estimate(check::unknown_memory_sentence(listed(doubts.unknown_memory)));
+  if (!doubts.spared_caches.empty()) lines.estimate(check::spared_caches_sentence(listed(doubts.spared_caches)));
   if (doubts.published_area) {
     const accel::ComparedArea& area = *doubts.published_area;
     lines.estimate(

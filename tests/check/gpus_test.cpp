@@ -1,13 +1,17 @@
 /// Do designs and GPUs meet on equal terms: same network, same batch, energy = power x time, best batch found?
 #include "hindsight/check/gpus.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/traffic.h"
+#include "hindsight/check/caches.h"
 #include "hindsight/check/node_scaling.h"
 #include "tolerances.h"
 
@@ -182,6 +186,37 @@ TEST(GpuCheck, AMemoryOfUnknownSizeIsAnEstimateBeyondOneDevice) {
   EXPECT_THAT(estimates(compare(config, technology, large, {})), ::testing::Contains("unknown_design_memory"));
   EXPECT_THAT(estimates(compare(config, technology, workload::load_network("bert_base"), {})),
               Not(::testing::Contains("unknown_design_memory")));
+}
+
+/// Attention of 8 heads of 64 behind one product, `layers` times: `queries` tokens a pass ask `keys`.
+workload::Network attentions(int layers, int queries, int keys) {
+  std::string text = "format: 1\nname: attentions\nlayers:\n";
+  for (int i = 0; i < layers; ++i) {
+    text +=
+        fmt::format("  - {{name: p{}, type: fully_connected, rows: {}, reduction: 512, columns: 512}}\n", i, queries);
+    text +=
+        fmt::format("  - {{name: a{}, type: attention, heads: 8, query_length: {}, key_length: {}, head_dim: 64}}\n", i,
+                    queries, keys);
+  }
+  return workload::parse_network(text, "attentions.yaml");
+}
+
+/// Keys of a layer are `keys` x 512 operands.
+TEST(GpuCheck, CachesOfAllLayersOnAChipThatHoldsThoseOfOneAreAnEstimate) {
+  const accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
+  const accel::Technology technology = accel::load_technology("22nm-silicon");
+  const double room = accel::resident_memory(config).activation_half_bytes;
+  const int keys = static_cast<int>(room / 512);
+  const auto estimated = [&](const workload::Network& network) {
+    const NetworkComparison comparison = compare(config, technology, network, {});
+    EXPECT_TRUE(comparison.accelerator) << network.name();
+    const std::vector<std::string> found = estimates(comparison);
+    return std::find(found.begin(), found.end(), "caches_on_chip") != found.end();
+  };
+  EXPECT_TRUE(estimated(attentions(4, 1, keys)));                  // keys of each layer fit, those of four do not
+  EXPECT_FALSE(estimated(attentions(4, 1, 2 * keys)));             // read from DRAM, as they are
+  EXPECT_FALSE(estimated(attentions(1, 1, keys / 2)));             // keys and values of one layer fit side by side
+  EXPECT_FALSE(spares_caches(config, attentions(4, keys, keys)));  // made by the pass itself
 }
 
 TEST(GpuCheck, ADesignAtTheCommonNodeStaysAsItIs) {

@@ -117,6 +117,8 @@ TEST(GpuCheckText, EveryDoubtIsAnEstimateInTextAndJson) {
          });
   expect("what the design's DRAM holds is not known, and one device of its type holds less than net",
          {"unknown_design_memory"}, [](Network& net) { net.unknown_memory = true; });
+  expect("keys and values of earlier tokens count as on the design's chip where those of one layer fit",
+         {"caches_on_chip"}, [](Network& net) { net.spared_caches = true; });
   expect("a batch reads the experts that one token asks, where its tokens would ask more of them: net",
          {"experts_of_one_token"}, [](Network& net) { net.more_experts = true; });
 }

@@ -99,6 +99,7 @@ struct NetworkComparison {
       {};  ///< the chip's own, else of chips like the design; none of a block of a larger chip
   accel::PublishedRatios power = {};  ///< likewise
   bool unknown_memory = false;        ///< may_exceed_memory()
+  bool spared_caches = false;         ///< spares_caches()
   bool more_experts = false;  ///< a batch on one side or the other would ask more experts than the network's layers
                               ///< are, which do not say that they are experts
   std::optional<AcceleratorRun> accelerator = {};  ///< nothing: infeasible
