@@ -17,6 +17,7 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/log/address.h"
 #include "hindsight/report/loop.h"
 #include "hindsight/study/optimum.h"
@@ -70,6 +71,7 @@ double optimum_of(const CampaignOptions& options) {
   request.workloads = options.workloads;
   request.technology = options.evaluator.technology;
   request.objective = options.words.objective;
+  if (options.words.maximise) request.objective = dataset::parse_objective(request.objective, Direction::maximise).text;
   request.aggregate = parse_aggregate(options.words.aggregate);
   request.limits = options.words.limits;
   const study::OptimumTask task(request);
@@ -162,6 +164,7 @@ void add_campaign(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--set", options->words.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]")
       ->check(not_empty());
+  verb->add_flag("--maximise", options->words.maximise, "Larger objectives are better");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--recipe", options->recipe, "How to learn [margins]");
   add_evaluator_options(*verb, options->evaluator);

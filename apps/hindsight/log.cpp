@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "design_argument.h"
 #include "hindsight/core/error.h"
@@ -45,8 +46,7 @@ constexpr std::int64_t kMostLines = 1'000'000;
 
 report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   const std::vector<std::string> known = log::metric_names(log);
-  report::LogQuery query{.metric = study::known_name(options.metric, known),
-                         .own_metrics = study::own_objectives(log),
+  report::LogQuery query{.own_metrics = study::own_objectives(log),
                          .maximised = study::maximised_metrics(log),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs),
@@ -58,7 +58,13 @@ report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   if (options.run_id > 0) query.filter.run_id = options.run_id;
   if (!options.design.empty()) query.filter.design = study::design_of_id(log, options.design).text_id;
   if (!options.pareto.empty()) query.pareto = split(options.pareto, ',');
-  for (std::string& metric : query.pareto) metric = study::known_name(metric, known);
+  const auto read = [&](std::string& metric) {
+    study::RankingMetric named = study::ranking_metric(metric, known);
+    if (named.maximised) query.maximised.insert(named.metric);
+    metric = std::move(named.metric);
+  };
+  if (!options.metric.empty()) read(query.metric = options.metric);
+  for (std::string& metric : query.pareto) read(metric);
   return query;
 }
 
@@ -137,7 +143,7 @@ void add_selection(CLI::App& verb, LogOptions& options) {
   verb.add_option("--space", options.space, "Only this design space")->check(not_empty());
   verb.add_option("--evaluator", options.evaluator, "Only this evaluator")->check(not_empty());
   verb.add_option("--run", options.run_id, "Only rows of this run")->check(between(1, INT64_MAX));
-  verb.add_option("--metric", options.metric, "What makes a design best [the log's own]");
+  verb.add_option("--metric", options.metric, "Ranked by; 1/NAME: more is better [the log's own]");
   verb.add_option("--top", options.top, "Best designs per workload [3]")->check(between(1, kMostLines));
   add_wide(verb, options.designs);
 }
@@ -166,7 +172,7 @@ void add_log(CLI::App& app, Session& session) {
 
   CLI::App* stats_verb = add("stats", "Feasible share, reasons, best designs, Pareto front", stats);
   add_selection(*stats_verb, *options);
-  stats_verb->add_option("--pareto", options->pareto, "Metrics a,b of a Pareto front per workload");
+  stats_verb->add_option("--pareto", options->pareto, "Metrics a,b of a front; 1/NAME: more is better");
   stats_verb->footer("Example: hindsight log stats study.sqlite --pareto latency_s,area_mm2");
 
   CLI::App* verify_verb = add("verify", "Check integrity, references, identities, values", verify);

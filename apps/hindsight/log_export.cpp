@@ -92,7 +92,8 @@ int export_study(const LogExportOptions& options, const log::Log& log, const Ses
     throw Error(ErrorKind::usage, "--format optuna writes an SQLite file. Name it: --out FILE");
   }
   const std::string metric = objective_of(options, log);
-  const Direction direction = options.maximise ? Direction::maximise : log::direction_of(metric);
+  const Direction direction =
+      options.maximise ? Direction::maximise : log::direction_of(metric, study::maximised_metrics(log));
   if (session.dry_run) {
     const ScratchFolder folder("the study of a dry run");
     std::error_code ignored;

@@ -199,6 +199,7 @@ void add_search(CLI::App& app, Session& session) {
   repeatable(verb->add_option("--set", options->words.limits.set, "NAME=VALUE or NAME=LOW..HIGH of a parameter"));
   verb->add_option("--objective", options->words.objective, "Metric, edp, or a product of powers [latency_s]")
       ->check(not_empty());
+  verb->add_flag("--maximise", options->words.maximise, "Larger objectives are better");
   verb->add_option("--aggregate", options->words.aggregate, "Of several workloads: [geomean], mean, worst");
   verb->add_option("--seed", options->seed, "Seed of the search [0]")->check(between(0, kLargestExactInteger));
   verb->add_option("--chains", options->chains, "Searches of seeds SEED, SEED+1, ... [one per shard]")

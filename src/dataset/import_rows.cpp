@@ -158,13 +158,14 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
 /// The run's options in the log; "metric" is what the objective is called there.
 std::string run_options(const ImportSource& source, const CsvRoles& roles, const std::string& metric,
                         Duplicates duplicates) {
-  return json_line(
-      nlohmann::ordered_json{{"table", table_name(source.table)},
-                             {"format", source.format},
-                             {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
-                             {"metric", metric},
-                             {"duplicates", to_string(duplicates)},
-                             {"rows", source.table.rows.size()}});
+  nlohmann::ordered_json options{{"table", table_name(source.table)},
+                                 {"format", source.format},
+                                 {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
+                                 {"metric", metric},
+                                 {"duplicates", to_string(duplicates)},
+                                 {"rows", source.table.rows.size()}};
+  if (!source.maximised.empty()) options["maximised"] = source.maximised;
+  return json_line(options);
 }
 
 /// COLUMN=VALUE for a value that all of these rows and no other row have; nothing where no column without a role has

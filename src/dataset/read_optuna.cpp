@@ -77,6 +77,7 @@ class OptunaReader {
     }
     require_attributes();
     ImportSource source = rows_.take("Optuna study", "optuna import", objective_);
+    note_directions(source);
     if (own && !definitions_.workloads.empty()) {
       source.format = "Optuna study of ours";
       source.definitions = std::move(definitions_);
@@ -170,11 +171,33 @@ class OptunaReader {
                        objective));
     }
     objective_ = objective;
+    read_directions(study, metrics);
     for (const log::OptunaStoredTrial& trial : study.trials) {
       if (is_left_out(trial)) continue;
       StatedOutcome outcome{.workload = workload_name(study.name)};
       read_outcome(trial, metrics, outcome);
       rows_.add(static_cast<std::size_t>(trial.number), design_of(trial), std::move(outcome));
+    }
+  }
+
+  void read_directions(const log::OptunaStudy& study, const std::vector<std::string>& metrics) {
+    for (std::size_t i = 0; i < std::min(metrics.size(), study.directions.size()); ++i) {
+      directions_[metrics[i]].insert(study.directions[i]);
+    }
+  }
+
+  void note_directions(ImportSource& source) const {
+    for (const auto& [metric, stated] : directions_) {
+      if (!stated.contains(Direction::maximise)) continue;
+      if (stated.size() > 1) {
+        source.remarks.push_back(fmt::format(
+            "some studies maximise {}, others minimise it: import them by --study, each into a log of its own",
+            metric));
+      } else if (metric == objective_) {
+        note_maximised("Optuna", metric, source);
+      } else {
+        source.maximised.insert(metric);
+      }
     }
   }
 
@@ -285,6 +308,7 @@ class OptunaReader {
     definitions_.evaluator_definition = text_of(evaluator, "definition");
     if (first) space_ = space::space_from_definition(text_of(space, "name"), text_of(space, "definition"));
     objective_ = text_of(own, "metric");
+    read_directions(study, {objective_});
     for (const log::OptunaStoredTrial& trial : study.trials) add_own_trial(trial, stated.name);
     definitions_.workloads.push_back(std::move(stated));
   }
@@ -326,6 +350,7 @@ class OptunaReader {
   const ReadOptions& options_;
   TrialTable rows_;
   std::string objective_;
+  std::map<std::string, std::set<Direction>> directions_;  ///< by metric, of all studies
   std::map<std::uint32_t, std::optional<Distribution>> distributions_;
   std::set<std::string> found_;  ///< attributes that some trial has as a number
   bool repeats_ = false;         ///< measurements beyond the first of a design

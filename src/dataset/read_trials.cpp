@@ -122,14 +122,21 @@ class VizierReader {
     const std::string metric = rows_.empty() ? "" : chosen_metric(file_, objective, metrics_.all());
     ImportSource source = rows_.take("Vizier study", "vizier import", metric);
     require_objective(source);
-    const bool minimised = goals.is_array() && !goals.empty() && text_of(goals[0], "goal") == "MINIMIZE";
-    if (goals.is_array() && !goals.empty() && !minimised) {
-      source.remarks.push_back(fmt::format("Vizier maximises {} here: learn it by train --maximise", metric));
-    }
+    if (goals.is_array()) note_goals(goals, metric, source);
     return source;
   }
 
  private:
+  /// Of a goal that names no metric, the objective is meant; Vizier maximises what it does not say to minimise.
+  void note_goals(const Json& goals, const std::string& metric, ImportSource& source) const {
+    for (const Json& goal : goals) {
+      if (text_of(goal, "goal") == "MINIMIZE") continue;
+      const Json& id = either(goal, "metric_id", "metricId");
+      const std::string name = id.is_string() ? snake_case(id.get<std::string>()) : metric;
+      if (metrics_.place_of(name) < metrics_.all().size()) source.maximised.insert(name);
+    }
+    if (source.maximised.contains(metric)) note_maximised("Vizier", metric, source);
+  }
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ErrorKind::usage, fmt::format("{}: trial {} {} (expected: {})", printable(file_.string(), 400),
                                               position_, problem, kVizier));
@@ -202,7 +209,7 @@ class AxReader {
     require_objective(source);
     const Json& minimised = value_of(objective, "minimize");
     if (minimised.is_boolean() && !minimised.get<bool>()) {
-      source.remarks.push_back(fmt::format("Ax maximises {} here: learn it by train --maximise", metric));
+      note_maximised("Ax", metric, source);
     }
     return source;
   }

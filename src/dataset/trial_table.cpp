@@ -125,6 +125,11 @@ log::ViolationRow missed_limit(const std::string& quantity, double value, double
           .message = ""};
 }
 
+void note_maximised(const std::string& program, const std::string& metric, ImportSource& source) {
+  source.maximised.insert(metric);
+  source.remarks.push_back(fmt::format("{} maximises {} here: learn it by train --maximise", program, metric));
+}
+
 std::string chosen_metric(const std::filesystem::path& file, const std::string& named,
                           const std::vector<std::string>& metrics) {
   const std::string shown = printable(file.string(), 400);

@@ -47,6 +47,9 @@ class TrialTable {
 /// That a quantity misses its limit.
 [[nodiscard]] log::ViolationRow missed_limit(const std::string& quantity, double value, double limit);
 
+/// That `program` maximises the metric: the log keeps it, and a remark says how it is learnt.
+void note_maximised(const std::string& program, const std::string& metric, ImportSource& source);
+
 /// The metric that is optimised, of those that the rows have: the one named, else the only one. Error{usage} naming
 /// them where neither says it.
 [[nodiscard]] std::string chosen_metric(const std::filesystem::path& file, const std::string& named,

@@ -13,4 +13,8 @@ Direction direction_of(const std::string& metric) {
   return maximise ? Direction::maximise : Direction::minimise;
 }
 
+Direction direction_of(const std::string& metric, const std::set<std::string>& maximised) {
+  return maximised.contains(metric) ? Direction::maximise : direction_of(metric);
+}
+
 }  // namespace hindsight::log

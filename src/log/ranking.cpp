@@ -255,7 +255,8 @@ std::vector<std::size_t> non_dominated(const std::vector<std::vector<double>>& p
 }
 
 std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& workload,
-                                           const std::vector<std::string>& metrics, const EvaluationFilter& filter) {
+                                           const std::vector<std::string>& metrics, const EvaluationFilter& filter,
+                                           const std::set<std::string>& maximised) {
   if (metrics.size() < 2) {
     throw Error(ErrorKind::usage, fmt::format("a Pareto front needs two metrics or more, {} given. Name another, e.g. "
                                               "energy_j.",
@@ -272,10 +273,13 @@ std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& wo
     const std::string condition = condition_sql(impl, feasible_of(workload, filter));
     for (const std::string& metric : metrics) require_metric(impl, metric);
     std::vector<RankedEvaluation> rows = ranked(impl, condition, metrics, "ORDER BY d.text_id, e.evaluation_id");
-    std::vector<std::vector<double>> points;
+    std::vector<std::vector<double>> points;  // smaller is better
     points.reserve(rows.size());
-    for (RankedEvaluation& row : rows) {
-      points.push_back(row.values);
+    for (const RankedEvaluation& row : rows) {
+      std::vector<double>& point = points.emplace_back(row.values);
+      for (std::size_t i = 0; i < metrics.size(); ++i) {
+        if (direction_of(metrics[i], maximised) == Direction::maximise) point[i] = -point[i];
+      }
     }
     std::vector<RankedEvaluation> front;
     for (const std::size_t i : non_dominated(points)) {

@@ -22,6 +22,10 @@ Json ranked_json(const std::vector<log::RankedEvaluation>& ranked, const std::ve
   return json;
 }
 
+const char* direction_word(const LogQuery& query, const std::string& metric) {
+  return direction_of(query, metric) == Direction::maximise ? "maximise" : "minimise";
+}
+
 Json workloads_json(const log::Log& log, const LogQuery& query) {
   Json json = Json::array();
   for (const log::WorkloadStats& stats : log::workload_stats(log, query.filter)) {
@@ -40,10 +44,14 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
                {"feasible_frac", stats.feasible_frac()},
                {"reasons", reasons},
                {"best_by", metric},
+               {"best_direction", direction_word(query, metric)},
                {"best", ranked_json(best, {metric})}};
     if (!query.pareto.empty()) {
       entry["pareto_metrics"] = query.pareto;
-      entry["pareto"] = ranked_json(log::pareto_front(log, stats.workload, query.pareto, query.filter), query.pareto);
+      entry["pareto_directions"] = Json::array();
+      for (const std::string& one : query.pareto) entry["pareto_directions"].push_back(direction_word(query, one));
+      const auto front = log::pareto_front(log, stats.workload, query.pareto, query.filter, query.maximised);
+      entry["pareto"] = ranked_json(front, query.pareto);
     }
     json.push_back(entry);
   }

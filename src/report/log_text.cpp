@@ -106,8 +106,10 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
     const auto ranked = best_designs_of(log, query, workload);
     const auto& standard = log::standard_metrics();
     const bool known = std::find(standard.begin(), standard.end(), metric) != standard.end();
-    const char* order = direction_of(query, metric) == Direction::maximise ? ", largest first" : ", smallest first";
-    out += fmt::format("\n{}: best by {}{}\n", workload.workload, metric, known ? "" : order);
+    const Direction direction = direction_of(query, metric);
+    const bool usual = known && direction == log::direction_of(metric);
+    const char* order = direction == Direction::maximise ? ", largest first" : ", smallest first";
+    out += fmt::format("\n{}: best by {}{}\n", workload.workload, metric, usual ? "" : order);
     if (!ranked.empty()) {
       out += ranked_text(ranked, {metric}, name_evaluator, query, columns);
     } else if (workload.feasible == 0) {
@@ -155,15 +157,18 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
   if (query.pareto.empty()) return "";
   std::string out;
   const bool name_evaluator = several_evaluators(log);
+  std::vector<std::string> names;
+  for (const std::string& metric : query.pareto) {
+    names.push_back(metric + (direction_of(query, metric) == Direction::maximise ? " (more is better)" : ""));
+  }
   for (const log::WorkloadStats& workload : stats) {
-    const auto front = log::pareto_front(log, workload.workload, query.pareto, query.filter);
+    const auto front = log::pareto_front(log, workload.workload, query.pareto, query.filter, query.maximised);
     const std::vector<log::RankedEvaluation> shown = spread_out(front, kParetoShown);
     const std::string thinned =
         shown.size() < front.size() ? fmt::format(", {} shown; --json has all", shown.size()) : "";
-    out += "\n" +
-           wrapped(workload.workload + ": ",
-                   fmt::format("Pareto front of {} ({} designs{})", join(query.pareto, ", "), front.size(), thinned),
-                   columns, 2);
+    out += "\n" + wrapped(workload.workload + ": ",
+                          fmt::format("Pareto front of {} ({} designs{})", join(names, ", "), front.size(), thinned),
+                          columns, 2);
     if (!shown.empty()) out += ranked_text(shown, query.pareto, name_evaluator, query, columns);
     out += lacking_text(log, query, workload, columns);
   }
@@ -179,7 +184,7 @@ std::string metric_of(const LogQuery& query, const std::string& workload) {
 }
 
 Direction direction_of(const LogQuery& query, const std::string& metric) {
-  return query.maximised.contains(metric) ? Direction::maximise : log::direction_of(metric);
+  return log::direction_of(metric, query.maximised);
 }
 
 std::vector<log::RankedEvaluation> best_designs_of(const log::Log& log, const LogQuery& query,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,14 +53,18 @@ std::optional<std::string> single_metric(const std::string& objective) {
   }
 }
 
-/// What the rows of a run are compared by, where it is one metric. What another program wrote as options may be no
-/// JSON.
+/// Options of a run; no object where another program wrote them.
+nlohmann::json options_of(const log::RunInfo& run) {
+  return nlohmann::json::parse(bounded_json(run.options_json), nullptr, false);
+}
+
+/// What the rows of a run are compared by, where it is one metric.
 std::optional<std::string> objective_of_run(const log::RunInfo& run) {
   using log::RunKind;
   const auto is = [&](RunKind kind) { return run.kind == to_string(kind); };
   const bool table = is(RunKind::import) || is(RunKind::tell);
   if (!table && !is(RunKind::campaign) && !is(RunKind::search) && !is(RunKind::sweep)) return std::nullopt;
-  const auto options = nlohmann::json::parse(bounded_json(run.options_json), nullptr, false);
+  const nlohmann::json options = options_of(run);
   if (!options.is_object()) return std::nullopt;
   const auto objective = options.find("objective");
   if (table) {
@@ -108,6 +113,62 @@ class LoggedObjectives {
   std::map<std::int64_t, std::string> by_run_;
   std::optional<std::string> asked_, only_;
 };
+
+/// Which way metrics are better, as objectives say that are one metric; who is heard first has the last word.
+class StatedDirections {
+ public:
+  void hear(const std::string& objective, Direction direction) {
+    try {
+      const dataset::Objective product = dataset::parse_objective(objective, direction);
+      if (product.factors.size() != 1) return;
+      more_is_better_.try_emplace(product.factors.front().metric, product.factors.front().exponent < 0);
+    } catch (const Error&) {
+      return;  // a log of another program may name what we do not read
+    }
+  }
+  void hear(const log::RunInfo& run) {
+    using log::RunKind;
+    const auto is = [&](RunKind kind) { return run.kind == to_string(kind); };
+    const bool learns = is(RunKind::train);
+    const bool compares = learns || is(RunKind::campaign) || is(RunKind::search) || is(RunKind::sweep);
+    if (!compares && !is(RunKind::import)) return;
+    const nlohmann::json options = options_of(run);
+    if (!options.is_object()) return;
+    if (compares) {
+      const auto objective = options.find("objective"), maximise = options.find("maximise");
+      if (objective == options.end() || !objective->is_string()) return;
+      const bool more = learns && maximise != options.end() && *maximise == true;
+      return hear(objective->get<std::string>(), more ? Direction::maximise : Direction::minimise);
+    }
+    const auto stated = options.find("maximised");
+    if (stated == options.end() || !stated->is_array()) return;
+    for (const nlohmann::json& metric : *stated) {
+      if (metric.is_string()) more_is_better_.try_emplace(metric.get<std::string>(), true);
+    }
+  }
+  [[nodiscard]] std::set<std::string> maximised() const {
+    std::set<std::string> metrics;
+    for (const auto& [metric, more] : more_is_better_) {
+      if (more) metrics.insert(metric);
+    }
+    return metrics;
+  }
+
+ private:
+  std::map<std::string, bool> more_is_better_;
+};
+
+constexpr std::string_view kOperators = "*/^";
+
+bool is_signed(std::string_view word) {
+  const std::string_view bare = trimmed(word);
+  return !bare.empty() && (bare.front() == '-' || bare.front() == '+');
+}
+
+bool begins_with_operator(std::string_view word) {
+  const std::string_view bare = trimmed(word);
+  return is_signed(bare) || (!bare.empty() && kOperators.find(bare.front()) != std::string_view::npos);
+}
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':';
@@ -185,25 +246,17 @@ std::set<std::string> own_objectives_of(const log::Log& log, const log::Evaluati
 
 std::set<std::string> maximised_metrics(const log::Log& log) {
   constexpr std::size_t kNewestRuns = 20;  // [chosen] what was proposed long ago is not what is wanted today
-  std::map<std::string, bool> maximised;
-  const auto look_at = [&](const std::string& text) {
-    const auto objective = dataset::parse_objective(text, Direction::minimise);
-    if (objective.factors.size() != 1) return;
-    maximised.try_emplace(objective.factors.front().metric, objective.factors.front().exponent < 0);
-  };
-  for (const log::AskRun& run : log::asks(log)) look_at(run.objective);
-  for (const log::ProposingRun& run : log::proposing_runs(log, kNewestRuns)) {
-    try {
-      look_at(run.objective);
-    } catch (const Error&) {
-      continue;  // a log of another program may name what we do not read
+  StatedDirections directions;
+  for (const log::AskRun& run : log::asks(log)) directions.hear(run.objective, Direction::minimise);
+  const std::vector<log::ProposingRun> proposing = log::proposing_runs(log, kNewestRuns);  // the newest first, as runs
+  auto proposed = proposing.begin();
+  for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
+    for (; proposed != proposing.end() && proposed->run_id >= run.run_id; ++proposed) {
+      directions.hear(proposed->objective, Direction::minimise);
     }
+    directions.hear(run);
   }
-  std::set<std::string> metrics;
-  for (const auto& [metric, more_is_better] : maximised) {
-    if (more_is_better) metrics.insert(metric);
-  }
-  return metrics;
+  return directions.maximised();
 }
 
 std::string evaluator_of_rows(const log::Log& log, const std::string& wanted) {
@@ -248,6 +301,7 @@ log::LoggedDesign design_of_id(const log::Log& log, const std::string& id) {
 std::string known_name(const std::string& word, const std::vector<std::string>& known) {
   const auto has = [&](const std::string& name) { return std::find(known.begin(), known.end(), name) != known.end(); };
   if (has(word)) return word;
+  if (begins_with_operator(word)) return word;
   if (const std::string name = dataset::snake_case(word); has(name)) return name;
   const std::optional<std::string> metric = metric_of_word(word);
   return metric && has(*metric) ? *metric : word;
@@ -256,9 +310,9 @@ std::string known_name(const std::string& word, const std::vector<std::string>& 
 std::string known_objective(const std::string& text, const std::vector<std::string>& known) {
   if (dataset::metric_of_short_name(text)) return text;  // the objective knows it, and keeps the word
   const std::string_view bare = trimmed(text);
-  constexpr std::string_view kOperators = "*/^";  // at an end, what follows or comes before is missing
-  const bool unfinished = !bare.empty() && (kOperators.find(bare.front()) != std::string_view::npos ||
-                                            kOperators.find(bare.back()) != std::string_view::npos);
+  const bool unfinished =  // an operator at an end: what follows or comes before is missing
+      !bare.empty() && (kOperators.find(bare.front()) != std::string_view::npos ||
+                        kOperators.find(bare.back()) != std::string_view::npos);
   if (const std::string whole = known_name(text, known); whole != text && !text.empty() && !unfinished) return whole;
   std::string result, word;
   const auto take_word = [&] {
@@ -275,6 +329,27 @@ std::string known_objective(const std::string& text, const std::vector<std::stri
   }
   take_word();
   return result;
+}
+
+RankingMetric ranking_metric(const std::string& word, const std::vector<std::string>& known) {
+  const std::string name = known_name(word, known);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return {.metric = name};
+  if (is_signed(word)) {
+    const std::string bare(trimmed(std::string_view(trimmed(word)).substr(1)));
+    throw Error(ErrorKind::usage,
+                fmt::format("'{0}' has a sign before the metric. Write {1}, or 1/{1} where more of it "
+                            "is better",
+                            printable(word), printable(known_name(bare, known))));
+  }
+  if (word.find_first_of(kOperators) == std::string::npos) return {.metric = name};
+  const auto product = dataset::parse_objective(known_objective(word, known), Direction::minimise);
+  if (product.factors.size() != 1 || std::abs(product.factors.front().exponent) != 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' is a product or a power. Name one metric, as 1/METRIC where more of "
+                            "it is better",
+                            printable(word)));
+  }
+  return {.metric = product.factors.front().metric, .maximised = product.factors.front().exponent < 0};
 }
 
 LearningWords with_log_names(const log::Log& log, const LearningWords& words) {

@@ -20,17 +20,20 @@ namespace {
 /// No product: there is nothing to multiply, divide or raise.
 bool is_one_name(std::string_view text) { return text.find_first_of("*/^ ") == std::string_view::npos; }
 
-dataset::Objective resolve_objective(const std::string& words, const std::vector<std::string>& known) {
-  const std::string text = known_objective(words, known);
+dataset::Objective resolve_objective(const SearchWords& words, const std::vector<std::string>& known) {
+  const std::string text = known_objective(words.objective, known);
   const bool one_metric =
       known.empty() ? is_one_name(text) : std::find(known.begin(), known.end(), text) != known.end();
-  dataset::Objective objective =
-      dataset::parse_objective(text, one_metric ? log::direction_of(text) : Direction::minimise);
+  const Direction direction = words.maximise ? Direction::maximise
+                              : one_metric   ? log::direction_of(text)
+                                             : Direction::minimise;
+  dataset::Objective objective = dataset::parse_objective(text, direction);
   for (dataset::Objective::Factor& factor : objective.factors) {
     factor.short_name.clear();  // "latency" and "latency_s" are one search
     if (known.empty() || std::find(known.begin(), known.end(), factor.metric) != known.end()) continue;
-    throw Error(ErrorKind::usage, fmt::format("objective '{}': the evaluator gives no '{}'.{}", printable(words),
-                                              printable(factor.metric), did_you_mean(factor.metric, known)));
+    throw Error(ErrorKind::usage,
+                fmt::format("objective '{}': the evaluator gives no '{}'.{}", printable(words.objective),
+                            printable(factor.metric), did_you_mean(factor.metric, known)));
   }
   return objective;
 }
@@ -87,7 +90,7 @@ sweep::Scoring scoring_of(const SimulatorSearch& search) {
 SimulatorSearch resolve_search(const SearchWords& words, sweep::SweepOptions& sweep) {
   SimulatorSearch search;
   search.method = optimize::parse_online_method(words.method);
-  search.objective = resolve_objective(words.objective, sweep.evaluator->metrics());
+  search.objective = resolve_objective(words, sweep.evaluator->metrics());
   search.aggregate = optimize::parse_aggregate(words.aggregate);
   if (search.aggregate == optimize::Aggregate::weighted) {
     throw Error(ErrorKind::usage, "--aggregate weighted: a search has no weights. Use mean, worst or geomean?");

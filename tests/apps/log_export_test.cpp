@@ -79,6 +79,50 @@ TEST_F(LogExport, AStudyIsMaximisedWhenAsked) {
   expect_one_line_error(hindsight({"log", "export", log, "--out", ""}), 2, "--out");
 }
 
+TEST_F(LogExport, ADirectionGoesOutAndComesBack) {
+  const std::string log = import("p2.csv", kScores, "score_x", "b.db", {"--constraint", "aux"}), out = file("s.db");
+  ASSERT_EQ(hindsight({"log", "export", log, "--format", "optuna", "--maximise", "--out", out}).exit_code, 0);
+  const Outcome back = hindsight({"log", "import", out, "--log", file("back.db"), "--json"});
+  ASSERT_EQ(back.exit_code, 0) << back.err;
+  EXPECT_EQ(Json::parse(back.out).at("remarks").at(0), "Optuna maximises score_x here: learn it by train --maximise");
+  EXPECT_EQ(hindsight({"log", "hash", file("back.db")}).out.substr(0, 64),
+            hindsight({"log", "hash", log}).out.substr(0, 64));
+  EXPECT_THAT(hindsight({"log", "stats", file("back.db")}).out, HasSubstr("best by score_x, largest first"));
+  const std::string again = file("again.db");
+  const Outcome exported = hindsight({"log", "export", file("back.db"), "--format", "optuna", "--out", again});
+  EXPECT_THAT(exported.err, HasSubstr("to maximise score_x")) << "the log knows it";
+  EXPECT_EQ(SQLite::Database(again).execAndGet("SELECT direction FROM study_directions").getString(), "MAXIMIZE");
+}
+
+/// (depth 1: 5, 1), (2: 4, 2), (3: 7, 3): of scores and aux. All small: 1 and 2 trade; with large scores 1 and 3.
+TEST_F(LogExport, FrontsAndRanksTakeAStatedDirection) {
+  const std::string log = import("p2.csv", kScores, "score_x", "b.db", {"--constraint", "aux"});
+  const auto stats = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"log", "stats", log, "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = hindsight(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return Json::parse(outcome.out).at("workloads").at(0);
+  };
+  const auto scores = [](const Json& rows) {
+    std::vector<double> values;
+    for (const Json& row : rows) values.push_back(row.at("score_x"));
+    return values;
+  };
+  EXPECT_EQ(scores(stats({"--pareto", "score_x,aux"}).at("pareto")), (std::vector<double>{4, 5}));
+  const Json more = stats({"--pareto", "1/score_x,aux"});
+  EXPECT_EQ(scores(more.at("pareto")), (std::vector<double>{7, 5}));
+  EXPECT_EQ(more.at("pareto_directions"), (Json{"maximise", "minimise"}));
+  EXPECT_EQ(scores(stats({}).at("best")), (std::vector<double>{4, 5, 7}));
+  const Json best = stats({"--metric", "1/score_x"});
+  EXPECT_EQ(best.at("best_direction"), "maximise");
+  EXPECT_EQ(scores(best.at("best")), (std::vector<double>{7, 5, 4}));
+  EXPECT_THAT(hindsight({"log", "stats", log, "--pareto", "1/score_x,aux"}).out,
+              HasSubstr("Pareto front of score_x (more is better), aux (2 designs)"));
+  expect_one_line_error(hindsight({"log", "stats", log, "--metric=-score_x"}), 2,
+                        "1/score_x where more of it is better");
+}
+
 TEST_F(LogExport, InfeasibleRowsAloneComeBack) {
   const std::string log =
       import("p.csv", "tile,time_ms,failed\n1,,1\n2,,1\n4,,1\n", "time_ms", "a.db", {"--infeasible", "failed"});

@@ -247,6 +247,7 @@ TEST_F(Loop, RefusesCampaignsThatMakeNoSense) {
     return hindsight(arguments);
   };
   expect_one_line_error(with({"--objective", "speed"}), 2, "the evaluator gives no 'speed'");
+  expect_one_line_error(with({"--objective", "speed", "--maximise"}), 2, "the evaluator gives no 'speed'");
   expect_one_line_error(with({"--max", "are_mm2=27"}), 2, "area_mm2");
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite"))) << "what is refused leaves no log behind";
   std::vector<std::string> tight = campaign("a.sqlite", "2");

@@ -55,6 +55,20 @@ TEST_F(SearchVerb, SaysTheBestThatTheLogHas) {
   EXPECT_THAT(text.out, HasSubstr(best.at(0).design_text_id));
 }
 
+TEST_F(SearchVerb, FindsTheLargestWithMaximiseAndTheLogKnowsIt) {
+  const Json json =
+      searched("a.sqlite", {"--space", "tiny", "--queries", "60", "--objective", "average_power_w", "--maximise"});
+  const Outcome stats = hindsight({"log", "stats", file("a.sqlite"), "--metric", "average_power_w", "--json"});
+  ASSERT_EQ(stats.exit_code, 0) << stats.err;
+  const Json workload = Json::parse(stats.out).at("workloads").at(0);
+  EXPECT_EQ(workload.at("best_direction"), "maximise");
+  EXPECT_EQ(json.at("found").at("metrics").at("m6").at("average_power_w"),
+            workload.at("best").at(0).at("average_power_w"));
+  const auto largest = log::best_designs(log::Log::open(file("a.sqlite"), log::OpenMode::read_only), "m6",
+                                         "average_power_w", 60, Direction::maximise);
+  EXPECT_EQ(workload.at("best").at(0).at("average_power_w"), largest.at(0).values.at(0));
+}
+
 TEST_F(SearchVerb, OfEveryDesignAgreesWithTheExactOptimum) {
   const std::vector<std::string> limits{"--space",     "tiny",  "--max",
                                         "area_mm2=30", "--set", "dram_bandwidth_gb_per_s=10"};

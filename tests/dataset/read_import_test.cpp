@@ -150,6 +150,26 @@ TEST_F(ReadImport, MetricsOfAStudyWithSeveralObjectives) {
   EXPECT_EQ(refusal(journal, {.objective = "time"}), "has no metric 'time'. Did you mean 'time_ms'?");
 }
 
+TEST_F(ReadImport, OptunasStudySaysWhatIsMaximised) {
+  const auto study = [](const std::string& name, const std::string& directions) {
+    return R"({"op_code": 0, "study_name": ")" + name + R"(", "directions": [)" + directions + "]}\n";
+  };
+  const std::string rows = kTrial + parameter(0, 1) + finished(0, "[5]");
+  EXPECT_THAT(read(study("tune", "1") + rows).maximised, IsEmpty());
+  const ImportSource one = read(study("tune", "2") + rows);
+  EXPECT_THAT(one.maximised, ElementsAre("value"));
+  EXPECT_THAT(one.remarks, ElementsAre("Optuna maximises value here: learn it by train --maximise"));
+  const ImportSource two =
+      read(study("tune", "1, 2") + kTrial + parameter(0, 1) + finished(0, "[5, 6]"), {.objective = "value_0"});
+  EXPECT_THAT(two.maximised, ElementsAre("value_1")) << "fronts need it";
+  EXPECT_THAT(two.remarks, IsEmpty());
+  const ImportSource mixed = read(study("up", "2") + study("down", "1") + rows);
+  EXPECT_THAT(mixed.maximised, IsEmpty());
+  EXPECT_THAT(mixed.remarks,
+              ElementsAre("some studies maximise value, others minimise it: import them by --study, each "
+                          "into a log of its own"));
+}
+
 TEST_F(ReadImport, StudiesThatDoNotGoTogether) {
   const std::string other = R"({"op_code": 0, "study_name": "other", "directions": [1]})"
                             "\n";
@@ -254,6 +274,8 @@ TEST_F(ReadImport, ViziersStudySaysWhatIsOptimised) {
   };
   EXPECT_THAT(read(study("MINIMIZE")).remarks, IsEmpty());
   EXPECT_THAT(read(study("MAXIMIZE")).remarks, ElementsAre("Vizier maximises lat here: learn it by train --maximise"));
+  EXPECT_THAT(read(study("MINIMIZE")).maximised, IsEmpty());
+  EXPECT_THAT(read(study("MAXIMIZE")).maximised, ElementsAre("lat"));
 }
 
 TEST_F(ReadImport, TrialsOfVizierThatCannotBeAreRefusedByNumber) {

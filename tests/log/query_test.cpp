@@ -165,6 +165,22 @@ TEST_F(QueryTest, ParetoFrontOfTwoMetrics) {
   EXPECT_EQ(error_of([&] { (void)pareto_front(*log_, "net_a", {"latency_s"}); }).first, ErrorKind::usage);
 }
 
+TEST_F(QueryTest, ParetoFrontWhereMoreIsBetter) {
+  // Of (0.5, 20), (1, 9), (2, 3), (3, 9.5): the first is fastest and has the most; then the slowest comes first, and
+  // what is slower than another with less energy trades against nothing.
+  const std::vector<std::string> both{"latency_s", "energy_j"};
+  EXPECT_THAT(designs(pareto_front(*log_, "net_a", both, {}, {"energy_j"})), ElementsAre(text_id(4)));
+  const auto slow = pareto_front(*log_, "net_a", both, {}, {"latency_s"});
+  EXPECT_THAT(designs(slow), ElementsAre(text_id(3), text_id(2)));
+  EXPECT_THAT(slow[0].values, ElementsAre(3.0, 9.5)) << "values as they were logged";
+}
+
+TEST(MetricDirection, IsKnownOrStatedByALog) {
+  EXPECT_EQ(direction_of("throughput", {}), Direction::minimise);
+  EXPECT_EQ(direction_of("throughput", {"throughput"}), Direction::maximise);
+  EXPECT_EQ(direction_of("utilisation_frac", {"throughput"}), Direction::maximise);
+}
+
 TEST_F(QueryTest, CountsFeasibleRowsByMetric) {
   const auto counts = metric_counts(*log_, "net_a");
   EXPECT_EQ(counts.at("latency_s"), 4U);

@@ -1,12 +1,15 @@
 /// Do words of a person become the names that a log has, and is an import's objective that of its log?
 #include "hindsight/study/log_names.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -116,6 +119,34 @@ TEST_F(LogNames, ProposalsSayOfWhichMetricsMoreIsBetter) {
   EXPECT_THAT(propose("score"), ElementsAre()) << "the newest counts";
 }
 
+TEST_F(LogNames, RunsSayOfWhichMetricsMoreIsBetter) {
+  using log::RunKind;
+  int logs = 0;
+  const auto after = [&](const std::vector<std::pair<RunKind, std::string>>& runs) {
+    log::Log log = log::Log::open(folder_ / fmt::format("{}.db", logs++), log::OpenMode::read_write_create);
+    for (const auto& [kind, options] : runs) static_cast<void>(log.begin_run(kind, provenance(), options));
+    return maximised_metrics(log);
+  };
+  const std::string reciprocal = R"({"objective": "speed^-1"})", plain = R"({"objective": "speed"})";
+  const std::string learnt = R"({"objective": "speed", "maximise": true})";
+  EXPECT_THAT(after({{RunKind::campaign, reciprocal}}), ElementsAre("speed"));
+  EXPECT_THAT(after({{RunKind::search, reciprocal}}), ElementsAre("speed"));
+  EXPECT_THAT(after({{RunKind::train, learnt}}), ElementsAre("speed"));
+  EXPECT_THAT(after({{RunKind::import, R"({"maximised": ["speed", 3, "score"]})"}}), ElementsAre("score", "speed"));
+  EXPECT_THAT(after({{RunKind::import, learnt}}), ElementsAre()) << "a table says nothing of the direction";
+  EXPECT_THAT(after({{RunKind::train, learnt}, {RunKind::sweep, plain}}), ElementsAre()) << "the newest counts";
+  EXPECT_THAT(after({{RunKind::campaign, plain}, {RunKind::train, learnt}}), ElementsAre("speed"));
+  EXPECT_THAT(after({{RunKind::campaign, reciprocal}, {RunKind::train, R"({"objective": "power_w"})"}}),
+              ElementsAre("speed"))
+      << "of another metric";
+  EXPECT_THAT(after({{RunKind::campaign, R"({"objective": "speed^-1 * power_w"})"},
+                     {RunKind::search, "[1]"},
+                     {RunKind::search, R"({"objective": 3})"},
+                     {RunKind::train, R"({"objective": "not ours?", "maximise": true})"},
+                     {RunKind::import, R"({"maximised": "speed"})"}}),
+              ElementsAre());
+}
+
 TEST_F(LogNames, LatencyIsTheOwnObjectiveWhereItWasLogged) {
   EXPECT_EQ(own_objective(import("a,latency_s,util_BRAM\n1,5,1\n2,6,2\n", "latency_s")), "latency_s");
 }
@@ -178,6 +209,41 @@ TEST(KnownName, TakesTheWordsOfPeopleWhereTheLogHasNoneOfThem) {
   EXPECT_EQ(known_name("area", {"latency_s"}), "area");
   EXPECT_EQ(known_objective("area", known), "area_mm2");
   EXPECT_EQ(known_objective("latency * area", known), "latency * area_mm2");
+}
+
+TEST(KnownName, ASignIsNotDropped) {
+  const std::vector<std::string> known{"latency_s", "throughput"};
+  for (const std::string word : {"-throughput", " -throughput", "+throughput", "/throughput", "*throughput"}) {
+    EXPECT_EQ(known_name(word, known), word);
+  }
+  EXPECT_EQ(known_name("-throughput", {"-throughput"}), "-throughput") << "the log has it";
+  EXPECT_EQ(known_name("Throughput", known), "throughput");
+}
+
+TEST(RankingMetric, IsOneMetricOrItsReciprocal) {
+  const std::vector<std::string> known{"latency_s", "throughput", "util_bram"};
+  const auto read = [&](const std::string& word) {
+    const RankingMetric metric = ranking_metric(word, known);
+    return metric.metric + (metric.maximised ? " more" : "");
+  };
+  EXPECT_EQ(read("throughput"), "throughput");
+  EXPECT_EQ(read("util_BRAM"), "util_bram");
+  EXPECT_EQ(read("1/throughput"), "throughput more");
+  EXPECT_EQ(read("1 / Throughput"), "throughput more");
+  EXPECT_EQ(read("throughput^-1"), "throughput more");
+  EXPECT_EQ(read("1/latency"), "latency_s more");
+  EXPECT_EQ(read("nothing"), "nothing") << "the log refuses it";
+  const auto refusal = [&](const std::string& word) -> std::string {
+    try {
+      return "read as " + read(word);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal("-Throughput"),
+            "'-Throughput' has a sign before the metric. Write throughput, or 1/throughput where more of it is better");
+  EXPECT_THAT(refusal("latency_s * throughput"), ::testing::HasSubstr("is a product or a power"));
+  EXPECT_THAT(refusal("throughput^-2"), ::testing::HasSubstr("1/METRIC where more of it is better"));
 }
 
 TEST(KnownName, AProductThatLacksAFactorIsNoName) {

@@ -224,6 +224,8 @@ TEST(SimulatorSearch, IsAnotherOneWithAnotherSettingAndTheSameByAnyNameOfItsObje
   EXPECT_NE(hash({.method = "random"}), usual);
   EXPECT_NE(hash({.objective = "edp"}), usual);
   EXPECT_NE(hash({.aggregate = "mean"}), usual);
+  EXPECT_NE(hash({.maximise = true}), usual);
+  EXPECT_EQ(hash({.maximise = true}), hash({.objective = "1 / latency_s"}));
   EXPECT_NE(hash({.limits = at_most({"area_mm2=27"})}), usual);
   EXPECT_NE(hash({.limits = at_most({"average_power_w=2"})}), usual);
   EXPECT_NE(hash({.limits = at_most({"pes_x=4"})}), usual);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,6 +89,7 @@ struct ImportSource {
   CsvTable table;
   std::vector<StatedOutcome> outcomes = {};  ///< one per row; none: the columns' roles say it
   std::string objective = {};                ///< metric that is optimised, where outcomes are stated
+  std::set<std::string> maximised = {};      ///< metrics of which the file says that more is better
   CsvRoles roles = {};                       ///< that the format itself gives to columns
   std::vector<std::pair<std::string, std::size_t>> left_out = {};  ///< why, and how many
   std::vector<std::string> remarks = {};

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,12 +144,13 @@ struct RankedEvaluation {
                                                          Direction direction = Direction::minimise,
                                                          const EvaluationFilter& filter = {});
 
-/// Feasible evaluations of a workload that no other is better than in one metric without being worse in another
-/// (all are minimised); equal ones are all kept. Sorted by the metrics in the order given.
-/// Error{usage} for fewer than two metrics.
+/// Feasible evaluations of a workload that no other is better than in one metric without being worse in another; equal
+/// ones are all kept. More is better of `maximised` and of what direction_of() knows. Sorted by the metrics in the
+/// order given, the best of the first one first. Error{usage} for fewer than two metrics.
 [[nodiscard]] std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& workload,
                                                          const std::vector<std::string>& metrics,
-                                                         const EvaluationFilter& filter = {});
+                                                         const EvaluationFilter& filter = {},
+                                                         const std::set<std::string>& maximised = {});
 
 /// Positions of the points that are not dominated (smaller is better in every coordinate), in lexicographic order of
 /// the points. All points have the same number of coordinates.

@@ -23,8 +23,9 @@ namespace hindsight::study {
 /// own_objectives() says of the run. Not empty.
 [[nodiscard]] std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter);
 
-/// Metrics of which more is better, because the newest ask for one of them alone said so, or, without an ask, the
-/// newest proposals for it.
+/// Metrics of which more is better, because the newest ask for one of them alone said so; without an ask, the newest
+/// run for it: proposals, a campaign, a search, a sweep for an objective, a training, or an import whose file says so.
+/// What log::direction_of() knows is not among them (log/metric_direction.h takes both).
 [[nodiscard]] std::set<std::string> maximised_metrics(const log::Log& log);
 
 /// The evaluator whose rows count: `wanted`, else the only one that has rows; "" where none has. Error{usage} where
@@ -45,11 +46,20 @@ namespace hindsight::study {
 [[nodiscard]] log::LoggedDesign design_of_id(const log::Log& log, const std::string& id);
 
 /// `word`, or what is known of it: its snake_case ("util_BRAM" is util_bram), or the metric that it is the short name
-/// of ("latency" is latency_s, "area" area_mm2, "peak_power" peak_power_w).
+/// of ("latency" is latency_s, "area" area_mm2, "peak_power" peak_power_w). What begins with an operator stays as it
+/// is: -throughput is not throughput.
 [[nodiscard]] std::string known_name(const std::string& word, const std::vector<std::string>& known);
 
 /// The same for every metric in a product of powers of metrics.
 [[nodiscard]] std::string known_objective(const std::string& text, const std::vector<std::string>& known);
+
+/// What rows are ranked by: one metric, and whether the word states that more of it is better ("1/throughput").
+struct RankingMetric {
+  std::string metric;
+  bool maximised = false;
+};
+/// By the names of a log. Error{usage} for a product, a power, and for a sign before a metric, saying what to write.
+[[nodiscard]] RankingMetric ranking_metric(const std::string& word, const std::vector<std::string>& known);
 
 /// What a person says is to be learned.
 struct LearningWords {

@@ -31,6 +31,7 @@ struct SearchWords {
   std::string method = "evolutionary";
   /// A metric, a short name, or a product of powers of metrics. One metric of which more is better is maximised.
   std::string objective = "latency_s";
+  bool maximise = false;  ///< more of the objective is better
   std::string aggregate = "geomean";
   LimitWords limits = {};
 };
