@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "dry_run.h"
 #include "file_roles.h"
@@ -14,6 +15,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
 #include "hindsight/report/study_report.h"
+#include "hindsight/study/log_names.h"
 #include "option_values.h"
 #include "output.h"
 #include "picture.h"
@@ -36,13 +38,24 @@ struct ReportOptions {
 constexpr int kWidestPng = 20000;  // [chosen] a poster
 
 report::StudyReport make_report(const ReportOptions& options, const std::string& file,
-                                const std::optional<check::Importance>& importance) {
+                                const std::optional<check::Importance>& importance,
+                                const std::set<std::string>& maximised = {}) {
   const log::Log log = log::Log::open(file, log::OpenMode::read_only);
   for (const std::string& warning : log.warnings()) remark(warning);
   if (const std::string other = importance ? report::other_space_text(log, *importance) : ""; !other.empty()) {
     remark(fmt::format("--model {}: {}", printable(options.model, 100), other));
   }
-  return report_of_log(log, file, gpu::load_gpus(options.gpus), importance);
+  return report_of_log(log, file, gpu::load_gpus(options.gpus), importance, maximised);
+}
+
+/// Both in the same directions: what one log says is maximised is so in the other.
+report::StudyReport compared_report(const ReportOptions& options, const std::optional<check::Importance>& importance) {
+  std::set<std::string> maximised;
+  for (const std::string& file : options.compare) {
+    maximised.merge(study::maximised_metrics(log::Log::open(file, log::OpenMode::read_only)));
+  }
+  return report::compared(make_report(options, options.compare[0], importance, maximised),
+                          make_report(options, options.compare[1], importance, maximised));
 }
 
 std::string rendered(const ReportOptions& options, const report::StudyReport& report) {
@@ -105,10 +118,8 @@ int run(ReportOptions options, const Session& session) {
   roles.require_usable();
   install_interrupt_handlers();
   const std::optional<check::Importance> importance = importance_of(options.model);
-  const report::StudyReport report = options.compare.empty()
-                                         ? make_report(options, options.log, importance)
-                                         : report::compared(make_report(options, options.compare[0], importance),
-                                                            make_report(options, options.compare[1], importance));
+  const report::StudyReport report =
+      options.compare.empty() ? make_report(options, options.log, importance) : compared_report(options, importance);
   const std::string text = rendered(options, report);
   if (options.format == "png" && !session.dry_run) {
     write_data(options.out, text);

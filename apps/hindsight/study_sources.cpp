@@ -59,8 +59,8 @@ std::vector<workload::Network> networks_of(const log::Log& log, const std::vecto
   return networks;
 }
 
-void explain(const log::Log& log, Explained& explained) {
-  explained.chosen = report::chosen_design(log);
+void explain(const log::Log& log, const std::set<std::string>& maximised, Explained& explained) {
+  explained.chosen = report::chosen_design(log, maximised);
   const std::optional<report::ChosenDesign>& chosen = explained.chosen;
   if (!chosen) {
     explained.why_not = "The log has no feasible design to explain.";
@@ -89,15 +89,17 @@ void explain(const log::Log& log, Explained& explained) {
 }  // namespace
 
 report::StudyReport report_of_log(const log::Log& log, const std::string& name, std::span<const gpu::GpuSpec> gpus,
-                                  const std::optional<check::Importance>& importance) {
+                                  const std::optional<check::Importance>& importance,
+                                  const std::set<std::string>& maximised) {
   Explained explained;
-  explain(log, explained);
+  explain(log, maximised, explained);
   const report::StudySources sources{.log_name = name,
                                      .explained = explained.design ? &*explained.design : nullptr,
                                      .why_unexplained = explained.why_not,
                                      .gpus = gpus,
                                      .importance = importance,
-                                     .chosen = &explained.chosen};
+                                     .chosen = &explained.chosen,
+                                     .maximised = maximised};
   return report::study_report(log, sources);
 }
 

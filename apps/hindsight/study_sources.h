@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -12,10 +13,12 @@
 
 namespace hindsight::app {
 
-/// `log`: opened for reading. `name`: how the report calls it. Error{incompatible}: a damaged log.
+/// `log`: opened for reading. `name`: how the report calls it. `maximised`: metrics of which more is better, beside
+/// those of the log. Error{incompatible}: a damaged log.
 [[nodiscard]] report::StudyReport report_of_log(const log::Log& log, const std::string& name,
                                                 std::span<const gpu::GpuSpec> gpus,
-                                                const std::optional<check::Importance>& importance);
+                                                const std::optional<check::Importance>& importance,
+                                                const std::set<std::string>& maximised = {});
 
 /// Permutation importance of a model's parameters; nothing where no model file is named.
 [[nodiscard]] std::optional<check::Importance> importance_of(const std::string& model);

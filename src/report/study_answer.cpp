@@ -5,11 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
-#include "hindsight/dataset/objective.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
@@ -41,7 +39,8 @@ std::vector<std::string> networks_of(const Json& options) {
   return names;
 }
 
-/// "area_mm2=29" of --max as SQL conditions; those that are no metric of the log are named in `left_out`.
+/// "area_mm2=29" of --max as SQL conditions on the means of a design's measurements; those that are no metric of the
+/// log are named in `left_out`.
 std::string limit_conditions(const StudyContext& context, const Json& options, std::vector<std::string>& left_out) {
   std::string sql;
   const std::vector<std::string> known = log::metric_names(context.log);
@@ -55,7 +54,7 @@ std::string limit_conditions(const StudyContext& context, const Json& options, s
       const std::optional<double> bound =
           equals == std::string::npos ? std::nullopt : parse_double(text.substr(equals + 1));
       if (bound && std::find(known.begin(), known.end(), name) != known.end()) {
-        sql += fmt::format(" AND {} {} {}", sql_metric(name), sign, *bound);
+        sql += fmt::format(" AND {} {} {}", sql_feasible_mean(sql_metric(name)), sign, *bound);
       } else {
         left_out.push_back(text);
       }
@@ -69,34 +68,34 @@ struct BestLogged {
   double value = 0;
 };
 
-/// The best design that was logged before the run and answers the same question; nothing: none, or the question's
-/// aggregate is not one of ours.
+/// The best design that was logged before the run and answers the same question, each by the means of its measurements,
+/// of the evaluator that answers the proposal where it has one; nothing: none, or the question's aggregate is not one
+/// of ours.
 std::optional<BestLogged> best_before(const StudyContext& context, const StoredProposal& proposal,
                                       const std::string& limits, const std::string& aggregate) {
-  std::string value;
-  try {
-    for (const auto& factor : dataset::parse_objective(proposal.objective, Direction::minimise).factors) {
-      value += fmt::format("{}pow({}, {})", value.empty() ? "" : " * ", sql_metric(factor.metric), factor.exponent);
-    }
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const std::string objective = objective_sql(proposal.objective);
+  if (objective.empty()) return std::nullopt;
+  const bool is_one = proposal.workloads.size() == 1;
+  const std::string value = !is_one && aggregate == "geomean" ? sql_logarithm("m.value") : "m.value";
   std::string together;
-  if (proposal.workloads.size() == 1) together = fmt::format("min({})", value);
-  if (aggregate == "geomean" && together.empty()) together = fmt::format("exp(avg({}))", sql_logarithm(value));
+  if (is_one) together = fmt::format("min({})", value);
+  if (aggregate == "geomean" && together.empty()) together = fmt::format("exp(avg({}))", value);
   if (aggregate == "mean" && together.empty()) together = fmt::format("avg({})", value);
   if (aggregate == "worst" && together.empty()) together = fmt::format("max({})", value);
   if (together.empty()) return std::nullopt;
   std::string names;
   for (const auto& workload : proposal.workloads) names += (names.empty() ? "" : ", ") + sql_quoted(workload.name);
+  const std::string means = fmt::format(
+      "SELECT e.design_id, e.evaluator_id, {} AS value FROM evaluations e JOIN workloads w USING "
+      "(workload_id) WHERE e.run_id < {} AND w.name IN ({}) GROUP BY e.design_id, e.workload_id, "
+      "e.evaluator_id HAVING {}{}",
+      sql_feasible_mean(objective), proposal.run_id, names, kSqlMostlyFeasible, limits);
   log::SqlQuery query(
       context.log,
-      fmt::format(
-          "SELECT d.text_id, q.value FROM (SELECT e.design_id, {} AS value FROM evaluations e JOIN workloads w "
-          "USING (workload_id) WHERE e.feasible = 1 AND e.run_id < {} AND w.name IN ({}){} GROUP BY e.design_id "
-          "HAVING count(DISTINCT e.workload_id) = {} AND {} IS NOT NULL ORDER BY value, e.design_id LIMIT 1) q "
-          "JOIN designs d USING (design_id)",
-          together, proposal.run_id, names, limits, proposal.workloads.size(), together));
+      fmt::format("SELECT d.text_id, q.together FROM (SELECT m.design_id, {0} AS together FROM ({1}) m GROUP BY "
+                  "m.design_id, m.evaluator_id HAVING count({2}) = {3} ORDER BY CASE m.evaluator_id WHEN {4} THEN 0 "
+                  "WHEN {5} THEN 1 ELSE 2 END, {0}, m.design_id LIMIT 1) q JOIN designs d USING (design_id)",
+                  together, means, value, proposal.workloads.size(), proposal.evaluator_id, context.evaluator_id));
   std::vector<log::SqlValue> row;
   if (!query.next(row)) return std::nullopt;
   return BestLogged{.design = sql_text(row[0]), .value = sql_number(row[1])};
@@ -178,6 +177,13 @@ void gain_over_log(StudyContext& context, const StoredProposal& proposal, double
   }
   const std::string dropped =
       unknown_limits.empty() ? "" : fmt::format("; without the limit {}", printable(join(unknown_limits, ", ")));
+  if (best->design == proposal.design) {  // its measurements are one value: it neither gains nor loses
+    context.report.facts.push_back({.label = "Gain over the log's best",
+                                    .value = "none",
+                                    .detail = fmt::format("it is the log's best itself, logged before with {}{}",
+                                                          study_value(proposal.objective, best->value), dropped)});
+    return;
+  }
   context.report.facts.push_back({.label = fmt::format("{} over the log's best", is_true ? "Gain" : "Predicted gain"),
                                   .value = gain_text(proposal.objective, best->value, value),
                                   .detail = fmt::format("{} has {}{}", space::short_id(best->design),
@@ -298,8 +304,10 @@ void answer_logged(StudyContext& context) {
     const bool several = chosen.workloads.size() > 1;
     const std::string value = named_value(chosen.objective, *chosen.value);
     report.headline = fmt::format("{} Of the logged designs {} is the best, with {}{}: it runs {} of {}.", before, id,
-                                  several ? "a geometric mean " : "", value,
-                                  counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
+                                  !several           ? ""
+                                  : chosen.geometric ? "a geometric mean "
+                                                     : "a mean ",
+                                  value, counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
     report.facts.push_back(
         {.label = "Best logged design", .value = fmt::format("{}, {}", id, value), .detail = chosen.text_id});
   } else {
@@ -329,6 +337,8 @@ void answer(StudyContext& context) {
     answer_logged(context);
   } else if (context.scan.rows == 0) {
     report.headline = "The log has no evaluation yet, so there is nothing to answer.";
+  } else if (context.scan.feasible > 0) {
+    report.headline = "No design is feasible in most of its measurements; the reasons are below.";
   } else {
     report.headline = context.scan.rows == 1
                           ? std::string("The only logged row is infeasible; the reasons are below.")

@@ -110,8 +110,8 @@ class Versus {
     figure_.note =
         "Designs that no other of the same study beats, A as circles and B as squares, and what each study proposed. "
         "Only workloads and metrics that both have.";
-    figure_.table = {.caption = "The best of each study's log, as far as a smaller value is better",
-                     .columns = {"workload", "metric", "A", "B", "B / A"}};
+    figure_.table = {.caption = "The best of each study's log: the smallest value, or the largest where that is better",
+                     .columns = {"workload", "metric", "better", "A", "B", "B / A"}};
     if (figure_.columns.size() < 2) return figure_;
     for (const ReportPanel& a : first_.panels) {
       const auto b = std::find_if(second_.panels.begin(), second_.panels.end(),
@@ -139,7 +139,8 @@ class Versus {
     for (std::size_t c = 0; c < figure_.columns.size(); ++c) {
       const std::string& metric = figure_.columns[c].name;
       const double of_a = a.best.at(of_first_[c]), of_b = b.best.at(of_second_[c]);
-      figure_.table.rows.push_back({a.name, figure_.columns[c].label, study_value(metric, of_a),
+      figure_.table.rows.push_back({a.name, figure_.columns[c].label,
+                                    figure_.columns[c].maximised ? "larger" : "smaller", study_value(metric, of_a),
                                     study_value(metric, of_b),
                                     std::isfinite(of_b / of_a) ? fmt::format("{:.3f}", of_b / of_a) : "–"});
     }

@@ -102,6 +102,7 @@ Json figure_json(const ReportFigure& figure) {
   for (const ReportColumn& column : figure.columns) {
     json["columns"].push_back({{"name", column.name}, {"label", column.label}, {"logarithmic", column.logarithmic}});
     if (column.whole) json["columns"].back()["whole"] = true;
+    if (column.maximised) json["columns"].back()["maximised"] = true;
     if (!column.labels.empty()) json["columns"].back()["labels"] = column.labels;
     if (std::isfinite(column.low)) json["columns"].back()["range"] = {plotted(column.low), plotted(column.high)};
   }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +20,7 @@ struct StoredProposal {
   std::int64_t run_id = 0, design_id = 0, rank = 1;
   std::string kind;  ///< of the run
   std::string design, objective;
+  std::int64_t evaluator_id = 0;     ///< whose rows answer it; 0: none
   std::optional<double> value = {};  ///< predicted, or proven
   struct OnWorkload {
     std::string name;
@@ -38,6 +40,7 @@ struct StudyContext {
   const log::Log& log;
   const StudySources& sources;
   StudyReport& report;
+  std::int64_t evaluator_id = 0;  ///< whose rows the figures are of; 0: none has any
   StudyScan scan = {};
   std::optional<ChosenDesign> chosen = {};
   std::vector<StoredProposal> proposals = {};  ///< newest run first, by rank
@@ -62,7 +65,17 @@ struct StudyContext {
 /// Codes of a set of reasons.
 [[nodiscard]] std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reasons);
 
-[[nodiscard]] std::vector<StoredProposal> stored_proposals(const log::Log& log);
+/// Those that have rows, the one with the most first.
+[[nodiscard]] std::vector<log::EvaluatorSummary> evaluators_by_rows(const log::Log& log);
+/// The objective as an SQL expression of evaluation e, smaller is better; empty where its text is not one.
+[[nodiscard]] std::string objective_sql(const std::string& objective);
+/// Whether more of a metric is better: by itself, or as `maximised` says.
+[[nodiscard]] bool is_maximised(const std::string& metric, const std::set<std::string>& maximised);
+/// Metrics that the log, or `more`, says are maximised.
+[[nodiscard]] std::set<std::string> maximised_with(const log::Log& log, const std::set<std::string>& more);
+
+/// Truths are means of the measurements of one evaluator: of `evaluator_id` where it has any, else of the newest.
+[[nodiscard]] std::vector<StoredProposal> stored_proposals(const log::Log& log, std::int64_t evaluator_id);
 /// What an evaluator said of the whole proposal; nothing: nobody was asked, or it is infeasible.
 [[nodiscard]] std::optional<double> truth_of(const StoredProposal& proposal);
 [[nodiscard]] bool known_infeasible(const StoredProposal& proposal);

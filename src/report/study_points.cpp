@@ -23,6 +23,7 @@ std::vector<ReportColumn> metric_columns(const StudyScan& scan) {
   std::vector<ReportColumn> columns;
   for (const std::string& name : scan.metrics) {
     columns.push_back({.name = name, .label = metric_label(name), .logarithmic = !name.ends_with("_frac")});
+    columns.back().maximised = scan.maximised[columns.size() - 1];
   }
   return columns;
 }
@@ -125,18 +126,31 @@ void add_front_rows(const StudyContext& context, const ScanWorkload& workload,
   }
 }
 
+/// Of the table that add_front_rows() fills: how much of the fronts it shows, and who has the rest.
+std::string front_caption(const StudyScan& scan, std::size_t shown) {
+  std::uint64_t kept = 0, points = 0;
+  for (const ScanWorkload& workload : scan.workloads) {
+    kept += workload.front.size();
+    points += workload.front_points;
+  }
+  if (shown == points) return "Designs on the front";
+  return fmt::format("Designs on the front: {} of {}, the ends and evenly between; --format json has {}",
+                     with_commas(shown), with_commas(points), kept == points ? "all" : with_commas(kept));
+}
+
 std::string sample_note(const StudyScan& scan) {
   std::uint64_t shown = 0;
   bool cut = false;
   for (const ScanWorkload& workload : scan.workloads) {
     shown += workload.feasible_sample.size() + workload.infeasible_sample.size();
-    cut = cut || workload.front_cut;
+    cut = cut || workload.front_points > workload.front.size();
   }
   std::string note =
       shown < scan.rows
           ? fmt::format("Drawn: {} of {} rows, the same ones every time, and every point of the front{}. ",
                         with_commas(shown), with_commas(scan.rows), cut ? " (evenly thinned where it is long)" : "")
           : fmt::format("All {} rows are drawn. ", with_commas(scan.rows));
+  if (scan.repeated) note += "On the front a design that was measured more than once stands with its mean. ";
   return note + fmt::format(
                     "An infeasible design has no latency and no energy: it stands at the edge, where its known metrics "
                     "say. So "
@@ -176,12 +190,13 @@ ReportSection pareto_section(StudyContext& context) {
                       .columns = metric_columns(scan),
                       .x = scan.metrics.size() > 1 ? scan.metrics.size() - 1 : 0,
                       .y = 0};
-  figure.table = {.caption = "Designs on the front", .columns = {"workload", "design"}};
+  figure.table.columns = {"workload", "design"};
   for (const std::string& metric : scan.metrics) figure.table.columns.push_back(metric_label(metric));
   for (const ScanWorkload& workload : scan.workloads) {
     figure.panels.push_back(pareto_panel(context, workload, texts));
     add_front_rows(context, workload, texts, figure.table);
   }
+  figure.table.caption = front_caption(scan, figure.table.rows.size());
   if (!context.left_out.empty()) section.paragraphs.push_back(context.left_out);
   if (std::string lacking = lacking_note(scan); !lacking.empty()) section.paragraphs.push_back(std::move(lacking));
   section.figures.push_back(std::move(figure));

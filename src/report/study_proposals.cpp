@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
-#include "hindsight/log/metric_direction.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
 #include "report/study_parts.h"
@@ -65,7 +65,96 @@ void read_workloads(StoredProposal& proposal, const std::string& own_workload) {
   }
 }
 
-/// The objective as an SQL expression of evaluation e, smaller is better; empty where its text is not one.
+/// Rows that answer proposals of one objective, as stored_proposals() says.
+void read_truth(const log::Log& log, const std::string& objective, std::int64_t evaluator_id,
+                std::vector<StoredProposal>& proposals) {
+  const std::string value = objective_sql(objective);
+  if (value.empty()) return;
+  std::map<std::int64_t, std::vector<StoredProposal*>> by_design;
+  for (StoredProposal& proposal : proposals) {
+    if (proposal.objective == objective) by_design[proposal.design_id].push_back(&proposal);
+  }
+  // What comes last stays.
+  log::SqlQuery query(
+      log, fmt::format("SELECT e.design_id, w.name, e.evaluator_id, CASE WHEN {} THEN 1 ELSE 0 END, {} FROM "
+                       "evaluations e JOIN workloads w USING (workload_id) WHERE e.design_id IN (SELECT design_id "
+                       "FROM proposals WHERE objective = {}) GROUP BY e.design_id, e.workload_id, e.evaluator_id, "
+                       "w.name ORDER BY CASE WHEN e.evaluator_id = {} THEN 1 ELSE 0 END, max(e.evaluation_id)",
+                       kSqlMostlyFeasible, sql_feasible_mean(value), sql_quoted(objective), evaluator_id));
+  std::vector<log::SqlValue> row;
+  while (query.next(row)) {
+    const auto found = by_design.find(sql_int(row[0]));
+    if (found == by_design.end()) continue;
+    for (StoredProposal* proposal : found->second) {
+      for (StoredProposal::OnWorkload& workload : proposal->workloads) {
+        if (workload.name != sql_text(row[1])) continue;
+        proposal->evaluator_id = sql_int(row[2]);
+        workload.feasible = sql_int(row[3]) != 0;
+        const double truth = sql_number(row[4]);
+        workload.truth = *workload.feasible && !std::isnan(truth) ? std::optional(truth) : std::nullopt;
+      }
+    }
+  }
+}
+
+std::int64_t main_evaluator(const log::Log& log) {
+  const std::vector<log::EvaluatorSummary> all = evaluators_by_rows(log);
+  return all.empty() ? 0 : all.front().evaluator_id;
+}
+
+/// Whether logarithms of a metric can be compared: no feasible row has 0 or below.
+bool is_positive(const log::Log& log, const std::string& metric) {
+  log::SqlQuery query(log, fmt::format("SELECT min({}) FROM evaluations e WHERE e.feasible = 1", metric));
+  std::vector<log::SqlValue> row;
+  return query.next(row) && sql_number(row[0]) > 0;
+}
+
+/// Where, by whom and on what a logged design runs.
+void describe(const log::Log& log, std::int64_t design_id, std::int64_t evaluator_id, ChosenDesign& chosen) {
+  log::SqlQuery query(
+      log, fmt::format("SELECT d.text_id, s.name, s.definition, w.name, v.name FROM evaluations e JOIN designs d USING "
+                       "(design_id) JOIN spaces s USING (space_id) JOIN workloads w USING (workload_id) JOIN "
+                       "evaluators v USING (evaluator_id) WHERE e.design_id = {} AND e.evaluator_id = {} GROUP BY "
+                       "d.text_id, s.name, s.definition, w.name, v.name HAVING {} ORDER BY w.name",
+                       design_id, evaluator_id, kSqlMostlyFeasible));
+  std::vector<log::SqlValue> row;
+  while (query.next(row)) {
+    chosen.text_id = sql_text(row[0]);
+    chosen.space = sql_text(row[1]);
+    chosen.space_definition = sql_text(row[2]);
+    chosen.workloads.push_back(sql_text(row[3]));
+    chosen.evaluator = sql_text(row[4]);
+  }
+}
+
+/// The logged design that is best on all workloads together, where it has the objective on the most of them; of the
+/// evaluator with the most rows, if that has the objective at all.
+std::optional<ChosenDesign> best_logged(const log::Log& log, const std::set<std::string>& maximised) {
+  ChosenDesign chosen{.objective = study::own_objective(log)};
+  const bool more = is_maximised(chosen.objective, maximised_with(log, maximised));
+  const std::string metric = sql_metric(chosen.objective);
+  chosen.geometric = is_positive(log, metric);
+  const std::string together = fmt::format("avg({})", chosen.geometric ? sql_logarithm("m.value") : "m.value");
+  const std::int64_t evaluator = main_evaluator(log);
+  std::vector<log::SqlValue> row;
+  {
+    log::SqlQuery query(
+        log, fmt::format("SELECT m.design_id, m.evaluator_id, {0} FROM (SELECT e.design_id, e.evaluator_id, {1} AS "
+                         "value FROM evaluations e GROUP BY e.design_id, e.workload_id, e.evaluator_id HAVING {2}) m "
+                         "GROUP BY m.design_id, m.evaluator_id ORDER BY CASE WHEN count(m.value) = 0 THEN 2 WHEN "
+                         "m.evaluator_id = {3} THEN 0 ELSE 1 END, count(m.value) DESC, {4}{0}, m.design_id LIMIT 1",
+                         together, sql_feasible_mean(metric), kSqlMostlyFeasible, evaluator, more ? "-" : ""));
+    if (!query.next(row)) return std::nullopt;
+  }
+  if (const double value = sql_number(row[2]); !std::isnan(value)) {
+    chosen.value = chosen.geometric ? std::exp(value) : value;
+  }
+  describe(log, sql_int(row[0]), sql_int(row[1]), chosen);
+  return chosen;
+}
+
+}  // namespace
+
 std::string objective_sql(const std::string& text) {
   try {
     std::string sql;
@@ -78,72 +167,7 @@ std::string objective_sql(const std::string& text) {
   }
 }
 
-/// Rows that answer proposals of one objective.
-void read_truth(const log::Log& log, const std::string& objective, std::vector<StoredProposal>& proposals) {
-  const std::string value = objective_sql(objective);
-  if (value.empty()) return;
-  std::map<std::int64_t, std::vector<StoredProposal*>> by_design;
-  for (StoredProposal& proposal : proposals) {
-    if (proposal.objective == objective) by_design[proposal.design_id].push_back(&proposal);
-  }
-  log::SqlQuery query(log, fmt::format("SELECT e.design_id, w.name, e.feasible, {} FROM evaluations e JOIN workloads w "
-                                       "USING (workload_id) WHERE e.design_id IN (SELECT design_id FROM proposals "
-                                       "WHERE objective = {}) ORDER BY e.evaluation_id",
-                                       value, sql_quoted(objective)));
-  std::vector<log::SqlValue> row;
-  while (query.next(row)) {
-    const auto found = by_design.find(sql_int(row[0]));
-    if (found == by_design.end()) continue;
-    for (StoredProposal* proposal : found->second) {
-      for (StoredProposal::OnWorkload& workload : proposal->workloads) {
-        if (workload.name != sql_text(row[1])) continue;
-        workload.feasible = sql_int(row[2]) != 0;
-        const double truth = sql_number(row[3]);
-        workload.truth = *workload.feasible && !std::isnan(truth) ? std::optional(truth) : std::nullopt;
-      }
-    }
-  }
-}
-
-/// The logged design that is best on all workloads together, where it has the objective on the most of them.
-std::optional<ChosenDesign> best_logged(const log::Log& log) {
-  ChosenDesign chosen{.objective = study::own_objective(log)};
-  const bool more = study::maximised_metrics(log).contains(chosen.objective) ||
-                    log::direction_of(chosen.objective) == Direction::maximise;
-  const std::string metric = sql_metric(chosen.objective);
-  std::vector<log::SqlValue> row;
-  std::int64_t design_id = -1;
-  {
-    // What has no logarithm is below what has one.
-    log::SqlQuery query(
-        log, fmt::format("SELECT e.design_id, avg({1}), avg({0}), min({0}) FROM evaluations e WHERE e.feasible = 1 "
-                         "GROUP BY e.design_id ORDER BY count(DISTINCT CASE WHEN {0} IS NOT NULL THEN e.workload_id "
-                         "END) DESC, avg({1}) IS NULL {3}, {2}avg({1}), {2}avg({0}), e.design_id LIMIT 1",
-                         metric, sql_logarithm(metric), more ? "-" : "", more ? "ASC" : "DESC"));
-    if (!query.next(row)) return std::nullopt;
-    design_id = sql_int(row[0]);
-    const double value = sql_number(row[3]) > 0 ? std::exp(sql_number(row[1])) : sql_number(row[2]);
-    if (!std::isnan(value)) chosen.value = value;
-  }
-  log::SqlQuery query(log,
-                      fmt::format("SELECT DISTINCT d.text_id, s.name, s.definition, w.name, v.name FROM evaluations e "
-                                  "JOIN designs d USING (design_id) JOIN spaces s USING (space_id) JOIN workloads "
-                                  "w USING (workload_id) JOIN evaluators v USING (evaluator_id) WHERE e.design_id "
-                                  "= {} AND e.feasible = 1 ORDER BY w.name",
-                                  design_id));
-  while (query.next(row)) {
-    chosen.text_id = sql_text(row[0]);
-    chosen.space = sql_text(row[1]);
-    chosen.space_definition = sql_text(row[2]);
-    chosen.workloads.push_back(sql_text(row[3]));
-    chosen.evaluator = sql_text(row[4]);
-  }
-  return chosen;
-}
-
-}  // namespace
-
-std::vector<StoredProposal> stored_proposals(const log::Log& log) {
+std::vector<StoredProposal> stored_proposals(const log::Log& log, std::int64_t evaluator_id) {
   std::vector<StoredProposal> proposals;
   {
     log::SqlQuery query(
@@ -173,7 +197,7 @@ std::vector<StoredProposal> stored_proposals(const log::Log& log) {
       objectives.push_back(proposal.objective);
     }
   }
-  for (const std::string& objective : objectives) read_truth(log, objective, proposals);
+  for (const std::string& objective : objectives) read_truth(log, objective, evaluator_id, proposals);
   return proposals;
 }
 
@@ -214,10 +238,10 @@ const StoredProposal* first_optimum(const StudyContext& context) {
   return first == context.proposals.end() ? nullptr : &*first;
 }
 
-std::optional<ChosenDesign> chosen_design(const log::Log& log) {
-  const std::vector<StoredProposal> proposals = stored_proposals(log);
+std::optional<ChosenDesign> chosen_design(const log::Log& log, const std::set<std::string>& maximised) {
+  const std::vector<StoredProposal> proposals = stored_proposals(log, main_evaluator(log));
   const StoredProposal* proposal = proposal_to_build(proposals);
-  if (proposal == nullptr) return best_logged(log);
+  if (proposal == nullptr) return best_logged(log, maximised);
   ChosenDesign chosen{.text_id = proposal->design, .objective = proposal->objective, .proposed = true};
   std::vector<log::SqlValue> row;
   {

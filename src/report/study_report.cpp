@@ -12,6 +12,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
@@ -23,12 +24,10 @@ namespace {
 
 constexpr std::size_t kMostRuns = 1'000'000;
 
-/// The evaluator whose rows the report is of: that of the chosen design's, else that with the most.
+/// The evaluator whose rows the report is of: that with the most.
 std::int64_t choose_evaluator(StudyContext& context) {
-  std::vector<log::EvaluatorSummary> all = log::evaluators(context.log);
-  std::erase_if(all, [](const log::EvaluatorSummary& one) { return one.evaluations == 0; });
+  const std::vector<log::EvaluatorSummary> all = evaluators_by_rows(context.log);
   if (all.empty()) return 0;
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.evaluations > b.evaluations; });
   if (all.size() > 1) {
     std::uint64_t others = 0;
     for (std::size_t i = 1; i < all.size(); ++i) others += all[i].evaluations;
@@ -62,13 +61,13 @@ std::vector<std::string> choose_metrics(const log::Log& log, std::int64_t evalua
 }
 
 /// What the log has of proposed designs; of an optimum of one workload, what its proof says.
-void read_proposal_metrics(StudyContext& context, std::int64_t evaluator) {
+void read_proposal_metrics(StudyContext& context) {
   std::string sql = "SELECT e.workload_id, e.design_id";
-  for (const std::string& metric : context.scan.metrics) sql += ", " + sql_metric(metric);
+  for (const std::string& metric : context.scan.metrics) sql += ", " + sql_feasible_mean(sql_metric(metric));
   sql += fmt::format(
-      " FROM evaluations e WHERE e.feasible = 1 AND e.evaluator_id = {} AND e.design_id IN (SELECT "
-      "design_id FROM proposals) ORDER BY e.evaluation_id",
-      evaluator);
+      " FROM evaluations e WHERE e.evaluator_id = {} AND e.design_id IN (SELECT design_id FROM proposals) GROUP BY "
+      "e.design_id, e.workload_id HAVING {}",
+      context.evaluator_id, kSqlMostlyFeasible);
   log::SqlQuery query(context.log, sql);
   std::vector<log::SqlValue> row;
   while (query.next(row)) {
@@ -80,13 +79,88 @@ void read_proposal_metrics(StudyContext& context, std::int64_t evaluator) {
 
 }  // namespace
 
+std::vector<log::EvaluatorSummary> evaluators_by_rows(const log::Log& log) {
+  std::vector<log::EvaluatorSummary> all = log::evaluators(log);
+  std::erase_if(all, [](const log::EvaluatorSummary& one) { return one.evaluations == 0; });
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.evaluations > b.evaluations; });
+  return all;
+}
+
+bool is_maximised(const std::string& metric, const std::set<std::string>& maximised) {
+  return maximised.contains(metric) || log::direction_of(metric) == Direction::maximise;
+}
+
+std::set<std::string> maximised_with(const log::Log& log, const std::set<std::string>& more) {
+  std::set<std::string> maximised = study::maximised_metrics(log);
+  maximised.insert(more.begin(), more.end());
+  return maximised;
+}
+
 int StudyContext::design(const std::string& text_id) {
   const auto [at, is_new] = indices_.try_emplace(text_id, static_cast<int>(report.designs.size()));
   if (is_new) report.designs.push_back({.short_id = space::short_id(text_id), .text_id = text_id});
   return at->second;
 }
 
+namespace {
+
+/// A rate by what it counts: "throughput_gflop_per_s" is a throughput in GFLOP/s.
+struct RateUnit {
+  std::string_view word, label, base;
+  double in_base = 1;
+};
+// A word stands before those that it ends in. Binary prefixes stay as they are.
+constexpr std::array<RateUnit, 21> kRateUnits{{
+    {"mflop", "MFLOP/s", "FLOP/s", 1e6},
+    {"gflop", "GFLOP/s", "FLOP/s", 1e9},
+    {"tflop", "TFLOP/s", "FLOP/s", 1e12},
+    {"flop", "FLOP/s", "FLOP/s"},
+    {"giga_ops", "Gops/s", "ops/s", 1e9},
+    {"tera_ops", "Tops/s", "ops/s", 1e12},
+    {"gops", "Gops/s", "ops/s", 1e9},
+    {"tops", "Tops/s", "ops/s", 1e12},
+    {"ops", "ops/s", "ops/s"},
+    {"gmac", "GMAC/s", "MAC/s", 1e9},
+    {"tmac", "TMAC/s", "MAC/s", 1e12},
+    {"mac", "MAC/s", "MAC/s"},
+    {"kb", "kB/s", "B/s", 1e3},
+    {"mb", "MB/s", "B/s", 1e6},
+    {"gb", "GB/s", "B/s", 1e9},
+    {"tb", "TB/s", "B/s", 1e12},
+    {"bytes", "bytes/s", "B/s"},
+    {"kib", "KiB/s", "KiB/s"},
+    {"mib", "MiB/s", "MiB/s"},
+    {"gib", "GiB/s", "GiB/s"},
+    {"tib", "TiB/s", "TiB/s"},
+}};
+constexpr std::string_view kPerSecond = "_per_s";
+
+/// What a metric of "..._per_s" counts; null: not one of the units, or no rate.
+const RateUnit* rate_unit_of(std::string_view name) {
+  if (!name.ends_with(kPerSecond)) return nullptr;
+  name.remove_suffix(kPerSecond.size());
+  for (const RateUnit& unit : kRateUnits) {
+    if (name == unit.word || (name.ends_with(unit.word) && name[name.size() - unit.word.size() - 1] == '_'))
+      return &unit;
+  }
+  return nullptr;
+}
+
+/// "tile size, mm" of "tile_size_mm": what stands before the unit, as words.
+std::string label_of(std::string_view words, std::string_view unit) {
+  if (words.empty()) return std::string(unit);
+  std::string text(words);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return fmt::format("{}, {}", text, unit);
+}
+
+}  // namespace
+
 std::string metric_label(const std::string& name) {
+  if (const RateUnit* rate = rate_unit_of(name)) {
+    const std::size_t words = name.size() - kPerSecond.size() - rate->word.size();
+    return label_of(std::string_view(name).substr(0, words == 0 ? 0 : words - 1), rate->label);
+  }
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kUnits{{{"_per_s", "per s"},
                                                                                  {"_mm2", "mm²"},
                                                                                  {"_bytes", "bytes"},
@@ -95,10 +169,7 @@ std::string metric_label(const std::string& name) {
                                                                                  {"_j", "J"},
                                                                                  {"_w", "W"}}};
   for (const auto& [suffix, unit] : kUnits) {
-    if (!name.ends_with(suffix)) continue;
-    std::string words = name.substr(0, name.size() - suffix.size());
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return fmt::format("{}, {}", words, unit);
+    if (name.ends_with(suffix)) return label_of(std::string_view(name).substr(0, name.size() - suffix.size()), unit);
   }
   return name;
 }
@@ -118,7 +189,8 @@ std::string study_value(const std::string& objective, double value) {
   if (std::isnan(value)) return "–";
   if (name.ends_with("_frac")) return fmt::format("{:.1f} %", 100 * value);
   if (name.ends_with("_mm2")) return fmt::format("{:.1f} mm²", value);
-  if (name.ends_with("_per_s")) return si(value, "/s");
+  if (const RateUnit* rate = rate_unit_of(name)) return si(value * rate->in_base, rate->base);
+  if (name.ends_with(kPerSecond)) return si(value, "/s");
   if (name.ends_with("_s")) return si(value, "s");
   if (name.ends_with("_j")) return si(value, "J");
   if (name.ends_with("_w")) return si(value, "W");
@@ -136,20 +208,21 @@ std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reaso
 StudyReport study_report(const log::Log& log, const StudySources& sources) {
   StudyReport report{.log = sources.log_name, .headline = {}};
   StudyContext context(log, sources, report);
-  context.chosen = sources.chosen != nullptr ? *sources.chosen : chosen_design(log);
-  context.proposals = stored_proposals(log);
+  context.chosen = sources.chosen != nullptr ? *sources.chosen : chosen_design(log, sources.maximised);
+  context.evaluator_id = choose_evaluator(context);
+  context.proposals = stored_proposals(log, context.evaluator_id);
   context.runs = log::recent_runs(log, kMostRuns);
-  const std::int64_t evaluator = choose_evaluator(context);
-  ScanRows rows{.metrics = choose_metrics(log, evaluator), .maximised = {}, .evaluator_id = evaluator};
-  const std::set<std::string> maximised = study::maximised_metrics(log);
-  for (const std::string& metric : rows.metrics) rows.maximised.push_back(maximised.contains(metric));
+  ScanRows rows{
+      .metrics = choose_metrics(log, context.evaluator_id), .maximised = {}, .evaluator_id = context.evaluator_id};
+  const std::set<std::string> maximised = maximised_with(log, sources.maximised);
+  for (const std::string& metric : rows.metrics) rows.maximised.push_back(is_maximised(metric, maximised));
   context.scan = scan_log(log, rows);
   // What is shown first is what the answer is about.
   std::stable_partition(context.scan.workloads.begin(), context.scan.workloads.end(), [&](const ScanWorkload& one) {
     return context.chosen && std::find(context.chosen->workloads.begin(), context.chosen->workloads.end(), one.name) !=
                                  context.chosen->workloads.end();
   });
-  read_proposal_metrics(context, evaluator);
+  read_proposal_metrics(context);
   answer(context);
   for (ReportSection (*section)(StudyContext&) :
        {pareto_section, parameter_section, trust_section, backtest_section, reason_section, importance_section,

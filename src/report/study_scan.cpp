@@ -197,46 +197,53 @@ class Scanner {
   }
 
   void read(const log::Log& log, std::int64_t evaluator_id) {
-    std::string sql = "SELECT e.evaluation_id, e.design_id, e.workload_id, e.feasible, v.code";
+    std::string sql = "SELECT e.evaluation_id, e.design_id, e.workload_id, e.feasible, v.code, e.repeat";
     for (const std::string& metric : scan_.metrics) sql += ", " + sql_metric(metric);
     sql += fmt::format(
         " FROM evaluations e LEFT JOIN evaluation_violations v ON v.evaluation_id = e.evaluation_id "
         "WHERE e.evaluator_id = {} ORDER BY e.evaluation_id",
         evaluator_id);
-    log::SqlQuery query(log, sql);
-    std::vector<log::SqlValue> values;
-    ScannedRow row;
-    while (query.next(values)) {
-      if (const std::int64_t id = sql_int(values[0]); id != row.evaluation_id) {
-        finish(row);
-        begin(row, values);
+    {
+      log::SqlQuery query(log, sql);
+      std::vector<log::SqlValue> values;
+      ScannedRow row;
+      while (query.next(values)) {
+        if (const std::int64_t id = sql_int(values[0]); id != row.evaluation_id) {
+          finish(row);
+          begin(row, values);
+        }
+        if (const auto* code = std::get_if<std::string>(&values[4])) {
+          row.point.reasons |= 1U << reason_of(*code);
+        }
       }
-      if (const auto* code = std::get_if<std::string>(&values[4])) {
-        row.point.reasons |= 1U << reason_of(*code);
-      }
+      finish(row);
     }
-    finish(row);
+    if (scan_.repeated) read_means(log, evaluator_id);
     for (std::size_t w = 0; w < scan_.workloads.size(); ++w) settle(w);
     sort_levels();
   }
 
  private:
+  /// Of a workload by its number; the number of workloads where it is none of them.
+  std::size_t place_of(std::int64_t workload) {
+    if (workload == last_workload_) return last_place_;
+    const auto at = std::find_if(scan_.workloads.begin(), scan_.workloads.end(),
+                                 [&](const ScanWorkload& one) { return one.id == workload; });
+    last_place_ = static_cast<std::size_t>(at - scan_.workloads.begin());
+    last_workload_ = workload;
+    return last_place_;
+  }
+
   void begin(ScannedRow& row, const std::vector<log::SqlValue>& values) {
     row.evaluation_id = sql_int(values[0]);
-    const std::int64_t workload = sql_int(values[2]);
-    if (workload != last_workload_) {
-      const auto at = std::find_if(scan_.workloads.begin(), scan_.workloads.end(),
-                                   [&](const ScanWorkload& one) { return one.id == workload; });
-      last_place_ = static_cast<std::size_t>(at - scan_.workloads.begin());
-      last_workload_ = workload;
-    }
-    row.workload = last_place_;
+    row.workload = place_of(sql_int(values[2]));
+    scan_.repeated = scan_.repeated || sql_int(values[5]) > 0;
     row.feasible = sql_int(values[3]) != 0;
     row.point = {.design_id = sql_int(values[1]),
                  .key = keys_.word(static_cast<std::uint64_t>(row.evaluation_id)),
                  .evaluation_id = row.evaluation_id};
     row.point.metrics.fill(std::numeric_limits<double>::quiet_NaN());
-    for (std::size_t k = 0; k < scan_.metrics.size(); ++k) row.point.metrics[k] = sql_number(values[5 + k]);
+    for (std::size_t k = 0; k < scan_.metrics.size(); ++k) row.point.metrics[k] = sql_number(values[6 + k]);
   }
 
   void finish(ScannedRow& row) {
@@ -251,11 +258,43 @@ class Scanner {
     KeySample& sample = (row.feasible ? feasible_ : infeasible_)[row.workload];
     if (sample.wants(row.point.key)) sample.add(row.point);
     if (!row.feasible) return;
-    fronts_[row.workload].add(row.point);
     for (std::size_t k = 0; k < scan_.metrics.size(); ++k) {
-      const double value = row.point.metrics[k];
-      workload.lacking[k] += std::isnan(value) ? 1 : 0;
+      workload.lacking[k] += std::isnan(row.point.metrics[k]) ? 1 : 0;
+    }
+    compete(row.workload, row.point);
+  }
+
+  /// For the front, and for the best of each metric.
+  void compete(std::size_t w, const ScanPoint& point) {
+    fronts_[w].add(point);
+    ScanWorkload& workload = scan_.workloads[w];
+    for (std::size_t k = 0; k < scan_.metrics.size(); ++k) {
+      const double value = point.metrics[k];
       workload.best[k] = scan_.maximised[k] ? std::fmax(workload.best[k], value) : std::fmin(workload.best[k], value);
+    }
+  }
+
+  /// Lets designs compete anew, each by the mean of its measurements.
+  void read_means(const log::Log& log, std::int64_t evaluator_id) {
+    for (std::size_t w = 0; w < scan_.workloads.size(); ++w) {
+      scan_.workloads[w].best.fill(std::numeric_limits<double>::quiet_NaN());
+      fronts_[w] = Archive(scan_.metrics.size(), signs_);
+    }
+    std::string sql = "SELECT e.workload_id, e.design_id, CASE WHEN count(*) = 1 THEN min(e.evaluation_id) ELSE -1 END";
+    for (const std::string& metric : scan_.metrics) sql += ", " + sql_feasible_mean(sql_metric(metric));
+    sql += fmt::format(
+        " FROM evaluations e WHERE e.evaluator_id = {} GROUP BY e.design_id, e.workload_id HAVING {} ORDER BY "
+        "min(e.evaluation_id)",
+        evaluator_id, kSqlMostlyFeasible);
+    log::SqlQuery query(log, sql);
+    std::vector<log::SqlValue> values;
+    while (query.next(values)) {
+      const std::size_t w = place_of(sql_int(values[0]));
+      if (w >= scan_.workloads.size()) continue;
+      ScanPoint point{.design_id = sql_int(values[1]), .evaluation_id = sql_int(values[2])};
+      point.metrics.fill(std::numeric_limits<double>::quiet_NaN());
+      for (std::size_t k = 0; k < scan_.metrics.size(); ++k) point.metrics[k] = sql_number(values[3 + k]);
+      compete(w, point);
     }
   }
 
@@ -290,8 +329,8 @@ class Scanner {
     workload.feasible_sample = feasible_[w].take();
     workload.infeasible_sample = infeasible_[w].take();
     workload.front = fronts_[w].take();
+    workload.front_points = workload.front.size();
     if (workload.front.size() <= kFrontPoints) return;
-    workload.front_cut = true;
     std::vector<ScanPoint> kept;  // evenly along the first metric, both ends included
     for (std::size_t i = 0; i < kFrontPoints; ++i) {
       kept.push_back(workload.front[i * (workload.front.size() - 1) / (kFrontPoints - 1)]);

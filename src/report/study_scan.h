@@ -21,9 +21,9 @@ struct ScanPoint {
   std::int64_t design_id = 0;
   std::uint64_t key = 0;  ///< decides who is in a sample
   std::array<double, kScanMetrics> metrics{};
-  std::uint32_t reasons = 0;  ///< bit i: reason_names[i]
-  std::int64_t evaluation_id = 0;
-  std::string why = {};  ///< of a sampled infeasible point: the first reason's message
+  std::uint32_t reasons = 0;       ///< bit i: reason_names[i]
+  std::int64_t evaluation_id = 0;  ///< -1: the mean of several
+  std::string why = {};            ///< of a sampled infeasible point: the first reason's message
 };
 
 struct ScanWorkload {
@@ -32,11 +32,12 @@ struct ScanWorkload {
   std::int64_t batch = 1;
   std::uint64_t rows = 0, feasible = 0;
   std::array<std::uint64_t, kScanReasons> reasons{};
-  std::vector<ScanPoint> front = {};                  ///< not dominated in the metrics; rows that lack one are on none
-  std::array<double, kScanMetrics> best{};            ///< per metric, of every feasible row; NaN: none has it
+  /// Not dominated in the metrics; rows that lack one are on none. Of what was measured repeatedly the mean.
+  std::vector<ScanPoint> front = {};
+  std::uint64_t front_points = 0;                     ///< of the whole front, of which `front` may be a part
+  std::array<double, kScanMetrics> best{};            ///< per metric, of every feasible design; NaN: none has it
   std::array<std::uint64_t, kScanMetrics> lacking{};  ///< per metric, feasible rows without it
   std::vector<ScanPoint> feasible_sample = {}, infeasible_sample = {};
-  bool front_cut = false;  ///< the front was longer than what is kept
 };
 
 /// Rows of one value of a parameter, over all workloads.
@@ -59,6 +60,7 @@ struct StudyScan {
   std::vector<ScanParameter> parameters = {};  ///< of the space with the most designs
   std::string space = {};
   std::uint64_t rows = 0, feasible = 0;
+  bool repeated = false;                            ///< a design was measured more than once
   std::uint64_t designs = 0, profiled_designs = 0;  ///< of the space; those whose values the parameters count
   std::uint64_t other_space_rows = 0;               ///< rows of designs that are not profiled
 };

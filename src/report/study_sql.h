@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -34,6 +35,12 @@ namespace hindsight::report {
 /// The logarithm of an SQL number; NULL where it has none, also on a server, for which that is an error.
 [[nodiscard]] inline std::string sql_logarithm(const std::string& number) {
   return "CASE WHEN " + number + " > 0 THEN ln(" + number + ") END";
+}
+/// Of the measurements `e` of a design on a workload by an evaluator: most are feasible, as a dataset has it.
+inline constexpr std::string_view kSqlMostlyFeasible = "2 * sum(e.feasible) > count(*)";
+/// The mean of an SQL number over those of them that are feasible.
+[[nodiscard]] inline std::string sql_feasible_mean(const std::string& number) {
+  return "avg(CASE WHEN e.feasible = 1 THEN " + number + " END)";
 }
 /// A metric of evaluation `e`, wherever it is stored; defined in study_scan.cpp.
 [[nodiscard]] std::string sql_metric(const std::string& name);

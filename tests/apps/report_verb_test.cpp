@@ -300,5 +300,34 @@ TEST_F(ReportVerb, ComparesTwoLogs) {
   EXPECT_EQ(section(report, "trade-offs-b").at("figures").at(0).at("panels").at(0).at("name"), "unet");
 }
 
+/// Only B was asked to be as fast as possible; A is an imported table of the same metrics.
+TEST_F(ReportVerb, ComparesTwoLogsInOneDirection) {
+  const std::string a = write("a.csv", "x,y,rate,watts\n1,1,32,7\n2,1,1250,54\n1,2,500,20\n2,2,700,30\n");
+  const std::string b = write("b.csv", "x,y,rate,watts\n1,1,40,7\n2,1,337,12\n1,2,100,9\n2,2,200,10\n");
+  for (const auto& [table, into] : {std::pair(a, log()), std::pair(b, file("b.sqlite"))}) {
+    const Outcome imported = hindsight(
+        {"log", "import", table, "--log", into, "--objective", "rate", "--constraint", "watts", "--workload", "app"});
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  }
+  {
+    log::Log asked = log::Log::open(file("b.sqlite"), log::OpenMode::read_write);
+    const Provenance provenance{.command_line = "hindsight ask",
+                                .version = "0.1.0",
+                                .commit = "abc",
+                                .host = "host",
+                                .user = "user",
+                                .started_at = "2026-01-31T12:00:00Z",
+                                .cwd = "/tmp"};
+    static_cast<void>(
+        asked.begin_run(log::RunKind::ask, provenance,
+                        R"({"space": "b", "evaluator": "csv import", "objective": "rate^-1", "metrics": ["rate"]})"));
+  }
+  const Outcome both = hindsight({"report", "--compare", log(), file("b.sqlite"), "--format", "json"});
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  const Json table = section(Json::parse(both.out), "versus").at("figures").at(0).at("table");
+  EXPECT_EQ(table.at("rows").at(0), Json({"app", "rate", "larger", "1250", "337", "0.270"}));
+  EXPECT_EQ(table.at("rows").at(1), Json({"app", "watts", "smaller", "7", "7", "1.000"}));
+}
+
 }  // namespace
 }  // namespace hindsight::app::test

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <span>
 
 #include "hindsight/accel/config.h"
@@ -110,9 +111,28 @@ class StudyReportTest : public log::test::LogTest {
     const log::AppendResult result = log.append(ids.run, ids.space, ids.evaluator, rows);
     ASSERT_TRUE(result.rejected.empty()) << result.rejected[0].reason;
   }
-  [[nodiscard]] StudyReport report(const std::string& name = "study.db") const {
+  [[nodiscard]] StudyReport report(const std::string& name = "study.db",
+                                   const std::set<std::string>& maximised = {}) const {
     const log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_only);
-    return study_report(log, {.log_name = name, .why_unexplained = "no model"});
+    return study_report(log, {.log_name = name, .why_unexplained = "no model", .maximised = maximised});
+  }
+  /// Proposes designs for an objective on net_a, the first with the rank 1; returns the run.
+  std::int64_t propose(const std::vector<int>& designs, const std::string& objective) const {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    const std::int64_t run = log.begin_run(log::RunKind::propose, log::test::provenance(), "{}");
+    std::vector<log::ProposalRow> rows;
+    for (const int x : designs) {
+      const std::string design = log::test::text_id(x);
+      rows.push_back({.design_text_id = design,
+                      .design_hash = content_hash(design),
+                      .workload_id = 1,
+                      .rank = std::ssize(rows) + 1,
+                      .objective = objective,
+                      .predicted_value = 1,
+                      .predicted_json = R"({"p_feasible": 1})"});
+    }
+    log.add_proposals(run, 1, std::nullopt, rows);
+    return run;
   }
 };
 
@@ -228,6 +248,146 @@ TEST_F(StudyReportTest, TheBestLoggedDesignIsTheBestByWhatTheLogHas) {
   EXPECT_THAT(report("signs.db").headline, HasSubstr(space::short_id(log::test::text_id(3)) + " is the best, with"));
 }
 
+/// Measurements of a design, each a repeat.
+std::vector<EvaluationRow> measured(int x, const std::vector<double>& latencies_ms) {
+  std::vector<EvaluationRow> rows;
+  for (const double latency_ms : latencies_ms) {
+    rows.push_back(in_ms(x, latency_ms));
+    rows.back().repeat = std::ssize(rows) - 1;
+  }
+  return rows;
+}
+
+std::vector<EvaluationRow> all_of(const std::vector<std::vector<EvaluationRow>>& parts) {
+  std::vector<EvaluationRow> rows;
+  for (const std::vector<EvaluationRow>& part : parts) rows.insert(rows.end(), part.begin(), part.end());
+  return rows;
+}
+
+std::string fact_of(const StudyReport& report, const std::string& label) {
+  for (const ReportFact& fact : report.facts) {
+    if (fact.label == label) return fact.value + "; " + fact.detail;
+  }
+  return "no fact";
+}
+
+/// Design 1 has the smallest measurement, 1, and a mean of 2; design 2 a mean of 1.5.
+TEST_F(StudyReportTest, ADesignIsAsGoodAsTheMeanOfItsMeasurements) {
+  make(all_of({measured(1, {1, 3}), measured(2, {1.4, 1.6}), {in_ms(3, 1.75)}}));
+  const StudyReport made = report();
+  EXPECT_THAT(made.headline,
+              HasSubstr(space::short_id(log::test::text_id(2)) + " is the best, with latency_ms of 1.5"));
+  const ReportFigure& figure = figure_of(made, "pareto");
+  EXPECT_THAT(series_of(figure.panels.at(0), SeriesRole::front).values, ElementsAre(ElementsAre(1.5)));
+  EXPECT_THAT(figure.panels.at(0).best, ElementsAre(1.5));
+  EXPECT_THAT(figure.note, HasSubstr("stands with its mean"));
+  make({in_ms(1, 1)}, "once.db");
+  EXPECT_EQ(figure_of(report("once.db"), "pareto").note.find("stands with its mean"), std::string::npos);
+}
+
+TEST_F(StudyReportTest, MostOfTheMeasurementsSayWhetherADesignIsFeasible) {
+  std::vector<EvaluationRow> rows = measured(1, {1, 1, 1});
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::int64_t repeat = rows[i].repeat;
+    rows[i] = log::test::infeasible_row(kNetA, log::test::text_id(1), {"reticle"});
+    rows[i].repeat = repeat;
+  }
+  make(rows);
+  EXPECT_THAT(report().headline, HasSubstr("No design is feasible in most of its measurements"));
+  rows.push_back(in_ms(2, 7));
+  make(rows, "two.db");
+  EXPECT_THAT(report("two.db").headline, HasSubstr(space::short_id(log::test::text_id(2)) + " is the best, with"));
+}
+
+/// The log's best is the proposal: its last measurement, 1.6, is no other design than its first, 1.4.
+TEST_F(StudyReportTest, AProposalIsNotComparedWithItself) {
+  make(all_of({measured(1, {1, 3}), measured(2, {1.4, 1.6})}));
+  propose({2, 1}, "latency_ms");
+  const StudyReport made = report();
+  EXPECT_THAT(made.headline, HasSubstr("Build design " + space::short_id(log::test::text_id(2))));
+  EXPECT_THAT(made.headline, HasSubstr("latency_ms of 1.5"));
+  EXPECT_EQ(fact_of(made, "Gain over the log's best"), "none; it is the log's best itself, logged before with 1.5");
+}
+
+TEST_F(StudyReportTest, AProposalIsComparedWithMeansOfItsOwnEvaluator) {
+  make(all_of({measured(1, {1, 3}), measured(2, {1.4, 1.6})}));
+  const std::int64_t run = propose({3}, "latency_ms");
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    ASSERT_TRUE(log.append(run, 1, 1, measured(3, {0.5, 1})).rejected.empty());
+    const std::int64_t other = log.add_evaluator("another", "hash-another", "model 2");
+    ASSERT_TRUE(log.append(run, 1, other, {in_ms(3, 40)}).rejected.empty());
+    ASSERT_TRUE(log.append(1, 1, other, {in_ms(2, 0.01)}).rejected.empty());
+  }
+  const StudyReport made = report();
+  EXPECT_THAT(made.headline, HasSubstr("latency_ms of 0.75"));
+  EXPECT_EQ(fact_of(made, "Gain over the log's best"),
+            "2.00 times as good; " + space::short_id(log::test::text_id(2)) + " has 1.5");
+}
+
+/// Design 1 is 8 better on net_a and 1 worse on net_b: its mean is 2, that of design 2 is 5.5.
+TEST_F(StudyReportTest, AnObjectiveOfBothSignsIsRankedByItsMean) {
+  const auto on_b = [](int x, double latency_ms) {
+    EvaluationRow row = in_ms(x, latency_ms);
+    row.workload_id = kNetA + 1;
+    return row;
+  };
+  make({in_ms(1, -3), in_ms(2, 5), on_b(1, 7), on_b(2, 6)});
+  EXPECT_THAT(report().headline,
+              HasSubstr(space::short_id(log::test::text_id(1)) + " is the best, with a mean latency_ms of 2:"));
+  make({in_ms(1, -3), on_b(1, -5), in_ms(2, -2), on_b(2, -2)}, "below.db");
+  EXPECT_THAT(report("below.db").headline, HasSubstr("with a mean latency_ms of -4:"));
+  make({in_ms(1, 2), on_b(1, 8), in_ms(2, 1), on_b(2, 9)}, "above.db");  // 4 and 3, means of 5 both
+  EXPECT_THAT(report("above.db").headline, HasSubstr(space::short_id(log::test::text_id(2)) +
+                                                     " is the best, with a geometric mean latency_ms of 3:"));
+}
+
+TEST_F(StudyReportTest, FrontTableSaysHowMuchOfTheFrontItShows) {
+  const auto caption = [&](int designs, const std::string& name) {
+    std::vector<EvaluationRow> rows;
+    for (int i = 0; i < designs; ++i)
+      rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), 1 + i, 9 - i));
+    make(rows, name);
+    return figure_of(report(name), "pareto").table.caption;
+  };
+  EXPECT_EQ(caption(6, "six.db"), "Designs on the front");
+  EXPECT_EQ(caption(8, "eight.db"), "Designs on the front: 6 of 8, the ends and evenly between; --format json has all");
+}
+
+EvaluationRow of_throughput(int x, double gflop_per_s, double power_w) {
+  EvaluationRow row = in_ms(x, 1);
+  row.metrics = {{"throughput_gflop_per_s", gflop_per_s}, {"power_w", power_w}};
+  return row;
+}
+
+/// A has 1,250 GFLOP/s and B 337: A is the better one by far, though its own log does not say that more is better.
+TEST_F(StudyReportTest, ComparedStudiesSayWhichDirectionIsBetter) {
+  make({of_throughput(1, 32, 7), of_throughput(2, 1250, 54)});
+  make({of_throughput(3, 40, 7), of_throughput(4, 337, 12)}, "b.db");
+  const std::set<std::string> maximised{"throughput_gflop_per_s"};
+  const ReportFigure versus = figure_of(compared(report("study.db", maximised), report("b.db", maximised)), "versus");
+  EXPECT_THAT(versus.table.rows,
+              ::testing::UnorderedElementsAre(
+                  ElementsAre("net_a", "throughput, GFLOP/s", "larger", "1.25 TFLOP/s", "337 GFLOP/s", "0.270"),
+                  ElementsAre("net_a", "power, W", "smaller", "7.00 W", "7.00 W", "1.000")));
+  EXPECT_EQ(versus.table.caption.find("as far as a smaller value is better"), std::string::npos);
+  EXPECT_EQ(series_of(versus.panels.at(0), SeriesRole::front).values.size(), 2U) << "B: slow and frugal, or neither";
+}
+
+TEST_F(StudyReportTest, LabelsKeepTheUnitOfARateWhole) {
+  const auto label = [&](const std::string& metric, const std::string& name) {
+    EvaluationRow row = in_ms(1, 1);
+    row.metrics = {{metric, 1}};
+    make({row}, name);
+    return figure_of(report(name), "pareto").columns.at(0).label;
+  };
+  EXPECT_EQ(label("throughput_gflop_per_s", "a.db"), "throughput, GFLOP/s");
+  EXPECT_EQ(label("dram_gb_per_s", "b.db"), "dram, GB/s");
+  EXPECT_EQ(label("peak_tera_ops_per_s", "c.db"), "peak, Tops/s");
+  EXPECT_EQ(label("bytes_per_s", "d.db"), "bytes/s");
+  EXPECT_EQ(label("throughput_per_s", "e.db"), "throughput, per s");
+}
+
 TEST_F(StudyReportTest, WhatWasAskedForIsNotCalledNothing) {
   make({in_ms(1, 2)});
   log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
@@ -283,7 +443,7 @@ TEST_F(StudyReportTest, RowsThatLackAMetricCountInWhatTheyHave) {
   const StudyReport a = with_objective("study.db"), b = with_objective("b.db");
   const StudyReport both = compared(a, b);
   const ReportFigure& versus = figure_of(both, "versus");
-  EXPECT_THAT(versus.table.rows.at(0), ElementsAre("net_a", "latency_ms", "1.218", "1.15", "0.944"));
+  EXPECT_THAT(versus.table.rows.at(0), ElementsAre("net_a", "latency_ms", "smaller", "1.218", "1.15", "0.944"));
   const auto says = [](const StudyReport& one) {
     return report_markdown(one).find("some lack a metric (energy\\_mj in 1 row)") != std::string::npos;
   };
@@ -409,7 +569,7 @@ TEST_F(StudyReportTest, ComparedStudiesShareAxesAndStandInOnePlot) {
   const ReportSeries& of_b = versus.panels[0].series[1];
   ASSERT_EQ(of_b.values.size(), 1U);
   EXPECT_EQ(both.designs.at(static_cast<std::size_t>(of_b.designs[0])).text_id, log::test::text_id(3));
-  EXPECT_THAT(versus.table.rows[0], ElementsAre("net_a", "latency, s", "1.00 s", "4.00 s", "4.000"));
+  EXPECT_THAT(versus.table.rows[0], ElementsAre("net_a", "latency, s", "smaller", "1.00 s", "4.00 s", "4.000"));
   // The shared range decides where a point stands: B's only point is the smallest of both.
   const std::vector<double> x = numbers_of(report_svg(both, "pareto-b", ""), "<rect x");
   ASSERT_FALSE(x.empty());

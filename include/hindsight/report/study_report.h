@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct ReportColumn {
   std::string label;  ///< "latency, s"
   bool logarithmic = false;
   bool whole = false;                    ///< counts: no tick between two of them
+  bool maximised = false;                ///< a larger value is better; of metrics of a log
   std::vector<std::string> labels = {};  ///< of the values 0, 1, ...; none: numbers
   /// Of an axis that several figures share; NaN: as the values of a panel ask.
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
@@ -52,7 +54,7 @@ struct ReportPanel {
   std::string name;
   std::vector<std::string> categories = {};  ///< of bars
   std::vector<ReportSeries> series = {};
-  std::vector<double> best = {};  ///< of points of a log: per column, of every row, drawn or not; NaN: none has it
+  std::vector<double> best = {};  ///< of points of a log: per column, of every design, drawn or not; NaN: none has it
 };
 
 enum class FigureKind {
@@ -111,13 +113,16 @@ struct ChosenDesign {
   std::vector<std::string> workloads = {};
   std::string evaluator = {};  ///< name of what its rows, or the log's, come from; empty: none
   std::string objective = {};  ///< as it is minimised
-  /// Of a logged design: its geometric mean over workloads; nothing: no row has the objective.
+  /// Of a logged design: over workloads; nothing: no row has the objective. On a workload it is the mean of what was
+  /// measured.
   std::optional<double> value = {};
+  bool geometric = true;        ///< the value is a geometric mean; false: a mean, as the log has values of 0 or below
   std::string technology = {};  ///< as a verdict names it; empty: not known
   bool proposed = false;
 };
-/// Nothing for a log without a feasible row and without proposals.
-[[nodiscard]] std::optional<ChosenDesign> chosen_design(const log::Log& log);
+/// Nothing for a log without a feasible design and without proposals. `maximised`: StudySources.
+[[nodiscard]] std::optional<ChosenDesign> chosen_design(const log::Log& log,
+                                                        const std::set<std::string>& maximised = {});
 
 /// What a report shows that its log does not hold.
 struct StudySources {
@@ -128,6 +133,8 @@ struct StudySources {
   std::optional<check::Importance> importance = {};  ///< of a model
   /// What chosen_design() says of this log, which is long to ask; null: it is asked.
   const std::optional<ChosenDesign>* chosen = nullptr;
+  /// Metrics of which more is better, beside those of which the log says so: what a log that it is compared with says.
+  std::set<std::string> maximised = {};
 };
 
 /// Reads the log once from its first row to its last; memory does not grow with its rows (what is kept is bounded, and
@@ -150,7 +157,7 @@ struct StudySources {
 [[nodiscard]] std::string report_svg(const StudyReport& report, const std::string& figure, const std::string& panel);
 
 /// Two reports in one: first what both have figures of (fronts in one plot, the best of each), then section by section
-/// what stands in each, plots of both with the same axes.
+/// what stands in each, plots of both with the same axes. Both were made with the same metrics maximised.
 [[nodiscard]] StudyReport compared(const StudyReport& first, const StudyReport& second);
 
 /// A clause that says that the model's space is none of the log's; empty where it is one, or the log has no designs.
