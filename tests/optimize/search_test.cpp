@@ -339,6 +339,24 @@ TEST(Search, WhereNobodyCanLoosenTheLimitAValueOfAParameterIsTheRemedy) {
               ::testing::EndsWith("is 44.3. Ask another."));
 }
 
+TEST(Search, SeveralLimitsAreTheRemedyWhereNoneAloneIs) {
+  // Levels of a from 8 and from 7 are asked for, and up to 4 can be had.
+  Problem problem = make_problem(separable);
+  problem.constraints = {
+      {.name = "heat", .limit = 4, .value = batched([](const std::uint16_t* x) { return x[0] + 0.0; })},
+      {.name = "one", .limit = 2, .value = batched([](const std::uint16_t* x) { return 10.0 - x[0]; })},
+      {.name = "two", .limit = 5, .value = batched([](const std::uint16_t* x) { return 12.0 - x[0]; })}};
+  problem.constraints[0].most = 4;
+  problem.constraints[0].stated_by = "cooling";
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const std::string text = explain_infeasible(problem, search(problem, options), options);
+  EXPECT_THAT(text, HasSubstr("no design found meets heat <= 4 (cooling) and all else"));
+  EXPECT_THAT(text, ::testing::EndsWith("nor with one other limit relaxed. Allow one <= 6 and two <= 8?"));
+  problem.constraints[1].limit = 6;
+  problem.constraints[2].limit = 8;
+  EXPECT_LE(search(problem, options).best.front().violation, 0) << "as it says";
+}
+
 TEST(Search, StopsAtAnInterrupt) {
   for (const SearchKind kind :
        {SearchKind::mixed, SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {
