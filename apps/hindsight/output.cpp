@@ -227,14 +227,14 @@ void remark(std::string_view message) {
   write_error_line(fmt::format("hindsight: {}\n", one_line(log::without_passwords(message))));
 }
 
-void suggest_line(const std::string& command) {
-  if (is_tty(Stream::out)) remark("next: " + command);
+void suggest_line(const std::string& command, const std::string& role) {
+  if (is_tty(Stream::out)) remark(role + ": " + command);
 }
 
-void suggest(const std::vector<std::string>& words) {
+void suggest(const std::vector<std::string>& words, const std::string& role) {
   std::string command;
   for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_quoted(word);
-  suggest_line(command);
+  suggest_line(command, role);
 }
 
 int output_columns() { return is_tty(Stream::out) ? terminal_columns(Stream::out) : 0; }

@@ -44,9 +44,10 @@ void remark(std::string_view message);
 
 /// Writes one line "hindsight: next: COMMAND" to standard error, where standard output is a terminal: a person reads.
 /// `words`: those of the command, the program's name first, which are quoted for a shell.
-void suggest(const std::vector<std::string>& words);
+/// `role`: what it stands as in the place of "next".
+void suggest(const std::vector<std::string>& words, const std::string& role = "next");
 /// The same with words that are quoted already.
-void suggest_line(const std::string& command);
+void suggest_line(const std::string& command, const std::string& role = "next");
 
 /// Width for tables on standard output: the terminal's, or 0 (unlimited) for pipes and files.
 [[nodiscard]] int output_columns();

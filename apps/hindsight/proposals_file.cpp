@@ -48,6 +48,10 @@ accel::AcceleratorConfig proposed_configuration(const space::DesignSpace& space,
 std::vector<std::string> predicted_networks(const nlohmann::ordered_json& prediction) {
   std::vector<std::string> names;
   const auto list = prediction.find("workloads");
+  const auto proven = prediction.find("metrics");
+  if (list == prediction.end() && proven != prediction.end() && proven->is_object()) {
+    for (const auto& one : proven->items()) names.push_back(one.key());
+  }
   if (list == prediction.end() || !list->is_array()) return names;
   for (const Json& one : *list) {
     if (one.is_object() && one.contains("name") && one["name"].is_string()) names.push_back(one["name"]);

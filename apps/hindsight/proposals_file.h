@@ -25,7 +25,7 @@ struct ProposalsFile {
 [[nodiscard]] ProposalsFile read_proposals_file(const std::string& file, const std::string& own_space,
                                                 std::size_t most);
 
-/// "workloads": [{"name": ...}] of a prediction, as `propose` writes it.
+/// "workloads": [{"name": ...}] of a prediction, as `propose` writes it; of an optimum those that it has metrics of.
 [[nodiscard]] std::vector<std::string> predicted_networks(const nlohmann::ordered_json& prediction);
 
 [[nodiscard]] accel::AcceleratorConfig configuration_of(const space::DesignSpace& space, const std::string& text_id);

@@ -22,6 +22,7 @@
 #include "hindsight/evaluator/external.h"
 #include "hindsight/report/model.h"
 #include "hindsight/report/proposals.h"
+#include "hindsight/study/optimum_command.h"
 #include "hindsight/study/proposals.h"
 #include "output.h"
 #include "plot_output.h"
@@ -198,6 +199,12 @@ void suggest_next(const study::ProposalRequest& request, const study::Proposals&
   suggest({"hindsight", "check", "--log", request.log, "--technology", proposals.technology});
 }
 
+/// The best of all designs is known without a model where the exact search has bounds.
+void suggest_optimum(const study::ProposalRequest& request, const study::Proposals& proposals) {
+  const std::vector<std::string> words = study::optimum_command(request, proposals);
+  if (!words.empty()) suggest(words, "exact best, without a model");
+}
+
 /// Options that say nothing together.
 void require_proposable(const ProposeOptions& options) {
   if (options.csv == "-" && options.json) {
@@ -264,7 +271,10 @@ int run(const ProposeOptions& options, const Session& session) {
   progress.finish();
   show(options, proposals);
   if (record) finish(*record, proposals);
-  if (!options.json && options.csv != "-" && !proposals.interrupted) suggest_next(request, proposals, provenance);
+  if (!options.json && options.csv != "-" && !proposals.interrupted) {
+    suggest_next(request, proposals, provenance);
+    suggest_optimum(request, proposals);
+  }
   if (proposals.recorded) {
     remark(fmt::format("{} in {}: {} new", counted(proposals.evaluated.size(), "evaluation"),
                        printable(request.log, 200), with_commas(*proposals.recorded)));

@@ -19,6 +19,7 @@
 #include "hindsight/dataset/network_context.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/pulse.h"
 #include "hindsight/log/query.h"
 
 namespace hindsight::dataset {
@@ -68,6 +69,9 @@ class Loader {
         space_(stored_space(log, selection.space)),
         reader_(space_),
         metric_names_(log::metric_names(log)) {
+    if (log::pulse(log).last_evaluation_id == 0) {
+      refuse("has no evaluations yet. Run `hindsight sweep` or `hindsight log import` first");
+    }
     choose_workloads();
     choose_runs();
     resolve_objective();

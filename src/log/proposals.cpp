@@ -144,9 +144,15 @@ std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t
   Log::Impl& impl = log.impl();
   return impl.guarded("reading proposals", [&] {
     const ReadTransaction snapshot(impl.database);
-    std::vector<std::string> runs;  // newest first
-    Statement with_proposals(impl.database, "SELECT DISTINCT run_id FROM proposals ORDER BY run_id DESC");
-    while (with_proposals.step()) runs.push_back(text_of(with_proposals, 0));
+    std::vector<std::string> runs;      // newest first
+    std::optional<std::string> latest;  // an optimum is no proposal, and answers where there is nothing else
+    Statement with_proposals(impl.database,
+                             "SELECT p.run_id, coalesce(r.kind, '') FROM (SELECT DISTINCT run_id FROM proposals) p "
+                             "LEFT JOIN runs r ON r.run_id = p.run_id ORDER BY p.run_id DESC");
+    while (with_proposals.step()) {
+      runs.push_back(text_of(with_proposals, 0));
+      if (!latest && text_of(with_proposals, 1) != to_string(RunKind::optimum)) latest = runs.back();
+    }
     if (run_id && std::find(runs.begin(), runs.end(), std::to_string(*run_id)) == runs.end()) {
       const std::vector<std::string> listed(runs.begin(), runs.begin() + std::min<std::ptrdiff_t>(5, std::ssize(runs)));
       throw Error(ErrorKind::usage,
@@ -160,7 +166,7 @@ std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t
                     "SELECT p.proposal_id, p.run_id, p.rank, s.name, d.text_id, p.objective, p.predicted_json, "
                     "p.verdict_json FROM proposals p JOIN designs d USING (design_id) JOIN spaces s USING "
                     "(space_id) WHERE p.run_id = CAST(? AS BIGINT) ORDER BY p.rank, p.proposal_id");
-    query.bind(1, run_id ? std::to_string(*run_id) : runs.front());
+    query.bind(1, run_id ? std::to_string(*run_id) : latest.value_or(runs.front()));
     while (query.step()) {
       ProposalRecord& record = records.emplace_back();
       record.proposal_id = query.column(0).integer();

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "hindsight/core/enum_names.h"
 #include "hindsight/core/error.h"
@@ -142,70 +143,27 @@ std::string as_limit(double value) {
   return parse_double(text).value() >= value ? text : fmt::format("{:.6g}", (units + 1) * unit);
 }
 
-/// "area_mm2 <= 27": a limit that `value` meets.
+/// "area_mm2 <= 27": a limit that `value` meets. Empty where nobody can set it so.
 std::string met_by(const Constraint& constraint, double value) {
+  if (value > constraint.most) return "";
   return constraint.text ? constraint.text(value) : fmt::format("{} <= {}", constraint.name, as_limit(value));
 }
 std::string limit_of(const Constraint& constraint) {
-  return constraint.text ? constraint.text(constraint.limit)
-                         : fmt::format("{} <= {}", constraint.name, shortest(constraint.limit));
+  const std::string limit = constraint.text ? constraint.text(constraint.limit)
+                                            : fmt::format("{} <= {}", constraint.name, shortest(constraint.limit));
+  return constraint.stated_by.empty() ? limit : fmt::format("{} ({})", limit, constraint.stated_by);
 }
 
-std::string extent(const Solution& solution) {
-  return solution.termination == Termination::enumerated
-             ? fmt::format("of all {} allowed designs",
-                           with_commas(solution.proof ? solution.proof->designs : solution.evaluations))
-             : fmt::format("met among {} designs", with_commas(solution.evaluations));
+std::string extent(const Problem& problem, const Solution& solution) {
+  if (solution.termination != Termination::enumerated) {
+    return fmt::format("met among {} designs", with_commas(solution.evaluations));
+  }
+  const auto count = solution.proof ? solution.proof->designs : allowed_count(problem).value_or(solution.evaluations);
+  return count == 1 ? "of the only allowed design" : fmt::format("of all {} allowed designs", with_commas(count));
 }
 
 void require_uninterrupted() {
   if (interrupt_requested()) fail_interrupted();
-}
-
-/// Why no design was found.
-struct Explanation {
-  std::string text;
-  bool names_limits = true;  ///< and what they would have to be
-};
-
-/// Of limits that some designs meet with the others kept: which, one of them being enough.
-Explanation explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
-                         const std::string& remedy) {
-  std::vector<std::string> can_be;
-  std::string alone, out_of_reach;
-  for (std::size_t c = 0; c < each.size(); ++c) {
-    const Constraint& constraint = problem.constraints[c];
-    if (!is_feasible(each[c])) continue;
-    const std::string met = met_by(constraint, each[c].best.front().score);
-    if (met.empty()) {  // nothing that a user sets, or not to that value
-      if (out_of_reach.empty()) out_of_reach = limit_of(constraint);
-      continue;
-    }
-    can_be.push_back(met);
-    const double smallest = solution.smallest_constraint_value[c];
-    if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
-    const bool same = met_by(constraint, smallest) == can_be.back();
-    const std::string value =
-        constraint.text ? "" : fmt::format(": the smallest value {} is {}", extent(solution), as_limit(smallest));
-    alone = fmt::format("no design meets {}{}{}. Allow {}?", limit_of(constraint), value,
-                        same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
-  }
-  if (!alone.empty()) return {.text = alone};
-  if (can_be.empty() && !out_of_reach.empty()) {
-    return {.text = fmt::format(
-                "no design found meets {} and all else ({} tried), nor with one other limit relaxed. {}", out_of_reach,
-                with_commas(solution.evaluations), remedy.empty() ? "Relax several, or allow more values?" : remedy),
-            .names_limits = false};
-  }
-  if (can_be.empty()) {
-    return {.text = fmt::format("no new design found meets all limits, only known ones ({} tried). Allow more values?",
-                                with_commas(solution.evaluations)),
-            .names_limits = false};
-  }
-  return {.text = fmt::format("every limit can be met, but no design found meets all together ({} tried). With the "
-                              "others kept, one meets {}. Allow {}?",
-                              with_commas(solution.evaluations), join(can_be, ", or "),
-                              can_be.size() > 1 ? "one of these" : "that")};
 }
 
 /// The sum of the relative excesses over the limits of `loosened` as the score, and the other constraints kept.
@@ -236,6 +194,137 @@ Problem loosened_problem(const Problem& problem, const std::vector<bool>& loosen
   return result;
 }
 
+/// What a design needs that misses limits.
+struct Needs {
+  std::vector<std::string> missed, needed;
+  bool out_of_reach = false;  ///< a limit that nobody would set to what is met
+};
+Needs needs_of(const Problem& problem, const space::Design& design) {
+  Needs needs;
+  LevelMatrix levels(1, std::ssize(design.levels));
+  std::copy(design.levels.begin(), design.levels.end(), levels.data());
+  for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
+    const double value = only(problem, c, Others::ignored, levels).score[0];
+    if (value <= problem.constraints[c].limit) continue;
+    if (met_by(problem.constraints[c], value).empty()) {
+      needs.out_of_reach = needs.out_of_reach || !limit_of(problem.constraints[c]).empty();
+      continue;
+    }
+    needs.missed.push_back(limit_of(problem.constraints[c]));
+    needs.needed.push_back(met_by(problem.constraints[c], value));
+  }
+  return needs;
+}
+
+/// "compute_lanes = 16": values outside those that are allowed with which a design meets all limits, of one parameter
+/// where that is enough, else of several. Empty where none was found.
+std::string values_to_allow(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+  if (problem.among != nullptr) return "";
+  std::vector<std::size_t> restricted;
+  for (std::size_t p = 0; p < problem.allowed.size(); ++p) {
+    if (!problem.allowed[p].empty()) restricted.push_back(p);
+  }
+  std::vector<std::vector<std::size_t>> choices;
+  for (const std::size_t p : restricted) choices.push_back({p});
+  if (restricted.size() > 1) choices.push_back(restricted);
+  for (const std::vector<std::size_t>& freed : choices) {
+    Problem wider = problem;
+    for (const std::size_t p : freed) wider.allowed[p].clear();
+    const Solution found = run(wider, LevelSpace(*problem.space, wider.allowed), refining(options, solution.best));
+    if (!is_feasible(found)) continue;
+    std::vector<std::string> values;
+    for (const std::size_t p : freed) {
+      const std::uint16_t level = found.best.front().design.levels[p];
+      if (std::ranges::find(problem.allowed[p], level) != problem.allowed[p].end()) continue;
+      const space::Parameter& parameter = problem.space->parameters()[p];
+      values.push_back(fmt::format("{} = {}", parameter.name, parameter.labels[level]));
+    }
+    return join(values, " and ");
+  }
+  return "";
+}
+
+/// Why no design was found.
+struct Explanation {
+  std::string text;
+  bool names_limits = true;  ///< and what they would have to be
+};
+
+/// Where a limit that nobody can loosen is in the way and no other one alone: what can be allowed in its place.
+Explanation explain_stated(const Problem& problem, const Solution& solution, std::size_t c,
+                           const SearchOptions& options, const std::string& remedy) {
+  const Constraint& constraint = problem.constraints[c];
+  const double smallest = solution.smallest_constraint_value[c];
+  const bool alone = smallest > constraint.limit && std::isfinite(smallest);
+  const std::string text =
+      alone ? fmt::format("no design meets {}: the smallest value {} is {}", limit_of(constraint),
+                          extent(problem, solution), as_limit(smallest))
+            : fmt::format("no design found meets {} and all else ({} tried), nor with one other limit relaxed",
+                          limit_of(constraint), with_commas(solution.evaluations));
+  if (!remedy.empty()) return {.text = fmt::format("{}. {}", text, remedy), .names_limits = false};
+  if (const std::string values = values_to_allow(problem, solution, options); !values.empty()) {
+    return {.text = fmt::format("{}. Allow {}?", text, values), .names_limits = false};
+  }
+  std::vector<bool> loosened;
+  for (const Constraint& one : problem.constraints) loosened.push_back(one.stated_by.empty() && !one.text);
+  const Solution nearest = run(loosened_problem(problem, loosened), LevelSpace(*problem.space, problem.allowed),
+                               refining(options, solution.best));
+  if (is_feasible(nearest)) {
+    const Needs needs = needs_of(problem, nearest.best.front().design);
+    if (!needs.out_of_reach && !needs.needed.empty()) {
+      return {.text = fmt::format("{}. Allow {}?", text, join(needs.needed, " and "))};
+    }
+  }
+  return {.text = text + ", nor with other values or limits that were tried", .names_limits = false};
+}
+
+/// Of limits that some designs meet with the others kept: which, one of them being enough.
+Explanation explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
+                         const SearchOptions& options, const std::string& remedy) {
+  std::vector<std::string> can_be;
+  std::string alone, out_of_reach, among_others;
+  std::optional<std::size_t> stated;
+  for (std::size_t c = 0; c < each.size(); ++c) {
+    const Constraint& constraint = problem.constraints[c];
+    if (!is_feasible(each[c])) continue;
+    const std::string met = met_by(constraint, each[c].best.front().score);
+    if (met.empty()) {  // nothing that a user sets, or not to that value
+      if (out_of_reach.empty()) out_of_reach = limit_of(constraint);
+      if (!stated && !constraint.stated_by.empty()) {
+        stated = c;
+        among_others = fmt::format(", {} among them,", limit_of(constraint));
+      }
+      continue;
+    }
+    can_be.push_back(met);
+    const double smallest = solution.smallest_constraint_value[c];
+    if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
+    const bool same = met_by(constraint, smallest) == can_be.back();
+    const std::string value =
+        constraint.text ? ""
+                        : fmt::format(": the smallest value {} is {}", extent(problem, solution), as_limit(smallest));
+    alone = fmt::format("no design meets {}{}{}. Allow {}?", limit_of(constraint), value,
+                        same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
+  }
+  if (!alone.empty()) return {.text = alone};
+  if (can_be.empty() && stated) return explain_stated(problem, solution, *stated, options, remedy);
+  if (can_be.empty() && !out_of_reach.empty()) {
+    return {.text = fmt::format(
+                "no design found meets {} and all else ({} tried), nor with one other limit relaxed. {}", out_of_reach,
+                with_commas(solution.evaluations), remedy.empty() ? "Relax several, or allow more values?" : remedy),
+            .names_limits = false};
+  }
+  if (can_be.empty()) {
+    return {.text = fmt::format("no new design found meets all limits, only known ones ({} tried). Allow more values?",
+                                with_commas(solution.evaluations)),
+            .names_limits = false};
+  }
+  return {.text = fmt::format("no design found meets all together ({} tried), though each limit alone can be met. "
+                              "With the others kept{} one meets {}. Allow {}?",
+                              with_commas(solution.evaluations), among_others.empty() ? "," : among_others,
+                              join(can_be, ", or "), can_be.size() > 1 ? "one of these" : "that")};
+}
+
 /// Where no limit alone is in the way: the design that comes nearest to those that no design meets, and what it needs.
 Explanation explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options,
                             const std::string& remedy) {
@@ -247,24 +336,9 @@ Explanation explain_nearest(const Problem& problem, const Solution& solution, co
   const Solution nearest =
       run(problem_without, LevelSpace(*problem.space, problem.allowed), refining(options, solution.best));
   const Solution& found = is_feasible(nearest) ? nearest : solution;  // else the one that misses all of them least
-  std::vector<std::string> missed, needed;
-  bool out_of_reach = false;  // a limit that nobody would set to what is met
-  if (!found.best.empty()) {
-    const space::Design& design = found.best.front().design;
-    LevelMatrix levels(1, static_cast<Eigen::Index>(design.levels.size()));
-    std::copy(design.levels.begin(), design.levels.end(), levels.data());
-    for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
-      const double value = only(problem, c, Others::ignored, levels).score[0];
-      if (value <= problem.constraints[c].limit) continue;
-      if (met_by(problem.constraints[c], value).empty()) {
-        out_of_reach = out_of_reach || !limit_of(problem.constraints[c]).empty();
-        continue;
-      }
-      missed.push_back(limit_of(problem.constraints[c]));
-      needed.push_back(met_by(problem.constraints[c], value));
-    }
-  }
-  if (missed.empty() || out_of_reach) {
+  const Needs needs = found.best.empty() ? Needs{} : needs_of(problem, found.best.front().design);
+  const std::vector<std::string>&missed = needs.missed, &needed = needs.needed;
+  if (missed.empty() || needs.out_of_reach) {
     return {.text = fmt::format("no design found meets all limits together ({} tried). {}",
                                 with_commas(solution.evaluations),
                                 remedy.empty() ? "Allow more values, or relax several?" : remedy),
@@ -283,7 +357,7 @@ Explanation explain_nearest(const Problem& problem, const Solution& solution, co
 Explanation explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
                     const SearchOptions& options, const std::string& remedy) {
   Explanation explanation = std::ranges::any_of(each, is_feasible)
-                                ? explain_kept(problem, solution, each, remedy)
+                                ? explain_kept(problem, solution, each, options, remedy)
                                 : explain_nearest(problem, solution, options, remedy);
   require_uninterrupted();
   return explanation;

@@ -31,11 +31,13 @@ accel::optimum::Question question_of(const surrogate::Model& model, const accel:
 
 ProposalRanks::ProposalRanks(const std::string& landscape, const surrogate::Model& model,
                              const accel::Technology& technology, std::vector<workload::Network> networks,
-                             const optimize::ProposeOptions& options, const DerivedQuantities& derived)
+                             const optimize::ProposeOptions& options, const DerivedQuantities& derived,
+                             std::vector<std::string> network_words)
     : technology_(technology),
       networks_(std::move(networks)),
       question_(question_of(model, technology_, networks_, options, derived)),
       landscape_(accel::optimum::Landscape::read(landscape)) {
+  question_.network_words = std::move(network_words);
   landscape_.require_answers(question_);
 }
 

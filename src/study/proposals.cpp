@@ -14,13 +14,16 @@
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/patience.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/evaluator/noisy.h"
+#include "hindsight/log/pulse.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/applications.h"
 #include "hindsight/study/log_names.h"
+#include "hindsight/study/optimum_command.h"
 #include "study/doubts.h"
 #include "study/dram_capacity.h"
 #include "study/exact_front.h"
@@ -120,6 +123,13 @@ std::shared_ptr<const Verifier> make_verifier(const ProposalRequest& request, co
                                           labels_asked(model, options));
 }
 
+/// What names the networks for a command.
+std::vector<std::string> network_words(const std::vector<Application>& wanted) {
+  std::vector<std::string> words;
+  for (const Application& application : wanted) words.push_back(application.network);
+  return words;
+}
+
 std::optional<double> simulated_value(const Verdict& verdict, const optimize::ProposeOptions& options) {
   if (!verdict.feasible()) return std::nullopt;
   std::vector<double> objectives;
@@ -171,12 +181,23 @@ void add_bounds(const std::vector<Application>& wanted, const NetworksAtHand& ne
   }
 }
 
+/// Where no design is likely to run: what knows whether any does. Empty where nothing does, or an error has no place.
+std::string exact_remedy(const ProposalRequest& request, const Proposals& so_far) {
+  constexpr std::size_t kLongest = 140;  // [chosen] characters of a command; the error has more to say
+  std::string command;
+  for (const std::string& word : optimum_command(request, so_far)) {
+    command += (command.empty() ? "" : " ") + shell_quoted(word);
+  }
+  return command.empty() || command.size() > kLongest ? "" : "Whether any does, exactly: " + command;
+}
+
 optimize::ProposeResult search_for(const ProposalRequest& request, const Proposals& so_far) {
   const surrogate::Model& model = so_far.model;
   optimize::ProposeOptions options = so_far.options;
   options.unlikely_remedy = [&] {
     const std::string other = request.any_model ? request.any_model(model, labels_asked(model, so_far.options)) : "";
-    return remedy_for_unlearnt(model, so_far.options.contexts, other);
+    const std::string remedy = remedy_for_unlearnt(model, so_far.options.contexts, other);
+    return remedy.empty() ? exact_remedy(request, so_far) : remedy;
   };
   now_reading({});  // what was read last is not what takes the time
   const Steps searching("searching designs");
@@ -301,10 +322,23 @@ std::function<Eigen::VectorXd(const optimize::LevelMatrix&)> area_of(const Known
   return area ? area->value : nullptr;
 }
 
+/// Beyond what is stated nothing is feasible, whatever the user allows.
+void hold_stated(const evaluator::StatedLimit& stated, optimize::Constraint& given, std::vector<std::string>& remarks) {
+  const double asked = given.limit;
+  given.most = stated.most;
+  if (asked < stated.most) return;
+  given.limit = stated.most;
+  given.stated_by = stated.reason;
+  if (asked == stated.most) return;
+  given.stated_by += fmt::format("; --max allows {}", shortest(asked));
+  remarks.push_back(fmt::format("--max {}={}: {} is held, as no design beyond is feasible ({})", given.name,
+                                shortest(asked), shortest(stated.most), stated.reason));
+}
+
 /// Those of what the user bounds, and of what the evaluator that the model learnt from states besides. Beyond what is
 /// stated no limit is named as a remedy.
 Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, const KnownEvaluator& evaluator,
-                 const DerivedQuantities& derived, const NetworksAtHand& networks) {
+                 const DerivedQuantities& derived, const NetworksAtHand& networks, std::vector<std::string>& remarks) {
   Limits limits = resolve_limits(request.limits, model, evaluator, derived);
   if (!evaluator || rows_evaluator(model) != evaluator->name()) return limits;
   for (const evaluator::StatedLimit& stated : evaluator->stated_limits()) {
@@ -312,9 +346,10 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
     if (!constraint) continue;
     const auto given = std::ranges::find(limits.constraints, constraint->name, &optimize::Constraint::name);
     if (given != limits.constraints.end()) {
-      given->limit = std::min(given->limit, stated.most);
+      hold_stated(stated, *given, remarks);
       continue;
     }
+    constraint->stated_by = stated.reason;
     constraint->text = [stated](double value) {
       return value > stated.most ? "" : fmt::format("{} <= {}", stated.fact, shortest(stated.most));
     };
@@ -326,11 +361,18 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
   return limits;
 }
 
+/// Whether no evaluation was ever logged: such a log keeps proposals and optima alone, and teaches nothing.
+bool is_unused(const std::string& log) {
+  return log::pulse(log::Log::open(log, log::OpenMode::read_only)).last_evaluation_id == 0;
+}
+
 /// The rows of the log; and what these, and those that the model learnt from, mean for the limits.
 void add_log(const ProposalRequest& request, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
              Proposals& proposals) {
   note_foreign_facts(evaluator, proposals);
-  if (!request.log.empty()) {
+  if (!request.log.empty() && is_unused(request.log)) {
+    proposals.options.only_new = false;  // whatever is proposed is new to it
+  } else if (!request.log.empty()) {
     const std::vector<std::string> labels = labels_asked(proposals.model, proposals.options);
     proposals.logged = std::make_unique<const dataset::Dataset>(
         load_logged(request.log, request.evaluator, proposals.model, wanted, labels));
@@ -395,7 +437,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
   const NetworksAtHand networks = networks_at_hand(wanted);
-  Limits limits = limits_of(request, model, evaluator, proposals.derived, networks);
+  Limits limits = limits_of(request, model, evaluator, proposals.derived, networks, proposals.remarks);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
   if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator, proposals.derived);
@@ -409,7 +451,8 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) {
-    ranks.emplace(request.landscape, model, technology, networks_of(wanted), options, proposals.derived);
+    ranks.emplace(request.landscape, model, technology, networks_of(wanted), options, proposals.derived,
+                  network_words(wanted));
   }
   std::optional<ExactFrontTask> exact;
   if (request.exact_front) exact.emplace(model, technology, networks_of(wanted), options, proposals.derived);

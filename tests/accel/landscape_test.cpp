@@ -220,6 +220,8 @@ TEST_F(LandscapeTest, QuestionsItCannotAnswerAreRefused) {
   Question other = question_;
   other.networks.push_back(&inputs().networks[0]);
   refused(other, "has no application");
+  other.network_words.assign(other.networks.size(), "nets/mine.yaml");
+  refused(other, " --workloads nets/mine.yaml,nets/mine.yaml");
   other = question_;
   other.space = &inputs().space;
   refused(other, "another space");

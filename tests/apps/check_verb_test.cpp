@@ -183,6 +183,19 @@ TEST_F(Check, LosesNoColumnInANarrowTerminal) {
   }
 }
 
+TEST_F(Check, TheLatestProposalsAreNotThoseOfAnOptimum) {
+  make_log();
+  ASSERT_EQ(hindsight({"optimum", "--space", "tiny", "--workloads", "m4", "--log", log(), "-q"}).exit_code, 0);
+  const Outcome proposed = check({"--log", log(), "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  const Json network = Json::parse(proposed.out).at("designs").at(0).at("networks").at(0);
+  EXPECT_EQ(network.at("network"), "mobilenet_v2");
+  const Outcome optimum = check({"--log", log(), "--proposals", "2", "--json"});
+  ASSERT_EQ(optimum.exit_code, 0) << optimum.err;
+  EXPECT_EQ(Json::parse(optimum.out).at("designs").at(0).at("networks").at(0).at("network"), "m4")
+      << "an optimum has its networks, too";
+}
+
 TEST_F(Check, KeepsVerdictsBesideTheProposals) {
   make_log();
   const Outcome outcome = check({"--log", log(), "--top", "2", "--json"});

@@ -103,6 +103,46 @@ TEST_F(Learn, ALimitThatAnErrorOffersIsMet) {
   }
 }
 
+TEST_F(Learn, BeyondTheCoolingClassAValueOfAParameterIsOffered) {
+  const std::vector<std::string> hot{"pes_x=1",
+                                     "pes_y=1",
+                                     "pe_memory_bytes=2097152",
+                                     "cores_per_pe=32",
+                                     "core_memory_bytes=16384",
+                                     "compute_lanes=32",
+                                     "instruction_memory_entries=8192",
+                                     "parameter_memory_entries=2048",
+                                     "activation_memory_entries=8192",
+                                     "dram_bandwidth_gb_per_s=5"};
+  const auto proposed = [](const std::vector<std::string>& values, const std::string& most) {
+    std::vector<std::string> words{"propose", "--workload", "m6", "--top", "1", "--max", "peak_power_w=" + most};
+    for (const std::string& value : values) words.insert(words.end(), {"--set", value});
+    return hindsight(words);
+  };
+  const Outcome none = proposed(hot, "20");
+  expect_one_line_error(none, 3,
+                        "meets peak_power_w <= 2.5 (cooling; --max allows 20): the smallest value of the only "
+                        "allowed design is 2.66254. Allow ");
+  std::smatch offer;
+  ASSERT_TRUE(std::regex_search(none.err, offer, std::regex("Allow ([a-z_]+) = ([0-9]+)\\?"))) << none.err;
+  std::vector<std::string> cool = hot;
+  for (std::string& value : cool) {
+    if (value.starts_with(offer.str(1) + "=")) value = offer.str(1) + "=" + offer.str(2);
+  }
+  const Outcome met = proposed(cool, "20");
+  EXPECT_EQ(met.exit_code, 0) << met.err;
+  EXPECT_THAT(met.out, HasSubstr("note: --max peak_power_w=20: 2.5 is held"));
+  EXPECT_THAT(proposed(cool, "2.5").out, Not(HasSubstr("is held")));
+}
+
+TEST_F(Learn, WhereNoDesignIsLikelyTheExactSearchIsNamed) {
+  const Outcome none = hindsight({"propose", "--workload", "whisper_base"});
+  expect_one_line_error(none, 3, "Whether any does, exactly: hindsight optimum --space edge --workloads whisper_base");
+  EXPECT_THAT(none.err, Not(HasSubstr("Relax")));
+  expect_one_line_error(hindsight({"optimum", "--space", "edge", "--workloads", "whisper_base"}), 3,
+                        "no design of the space edge runs whisper_base");
+}
+
 TEST_F(Learn, WhatCannotBeReadSaysHowItIsWritten) {
   const auto refused = [](const std::vector<std::string>& more, const std::string& part) {
     std::vector<std::string> words{"propose", "--workload", "m4"};

@@ -12,10 +12,10 @@ using Words = std::vector<std::string>;
 class NextStep : public AppTest {
  protected:
   /// The command that is named on a terminal, without "hindsight: next: "; empty where there is none.
-  [[nodiscard]] std::string named(const Words& command) const {
+  [[nodiscard]] std::string named(const Words& command, const std::string& role = "next") const {
     const Outcome outcome = hindsight(command, {.folder = folder_, .terminal = true});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    const std::string mark = "hindsight: next: ";
+    const std::string mark = "hindsight: " + role + ": ";
     const std::size_t at = outcome.err.find(mark);
     if (at == std::string::npos) return {};
     const std::size_t from = at + mark.size();
@@ -71,6 +71,26 @@ TEST_F(NextStep, VerdictsOfALogHaveAPage) {
   EXPECT_THAT(report, HasSubstr("hindsight report --log best.sqlite --out report.html"));
   expect_works(report);
   EXPECT_TRUE(std::filesystem::exists(file("report.html")));
+}
+
+TEST_F(NextStep, TheExactBestIsNamedBesideProposals) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  const auto exact = [&](const Words& more) {
+    Words words{"propose", "--evaluations", "2000", "--top", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return named(words, "exact best, without a model");
+  };
+  const std::string one = exact({"--workload", "m4", "--max", "area=27", "--set", "pes_x=1..4"});
+  EXPECT_EQ(one, "hindsight optimum --space edge --workloads m4 --set pes_x=1..4 --max area=27");
+  expect_works(one);
+  write("my net.yaml", read_file(hindsight::test::repository() / "data/workloads/m4.yaml"));
+  const std::string own = exact({"--workload", "my net.yaml,m6", "--aggregate", "mean"});
+  EXPECT_EQ(own, "hindsight optimum --space edge --workloads 'my net.yaml,m6' --aggregate mean");
+  expect_works(own);
+  EXPECT_EQ(exact({"--workload", "m4,m6", "--aggregate", "worst"}), "") << "of proposals that is a ratio";
+  EXPECT_EQ(exact({"--workload", "m4", "--pareto", "latency,energy"}), "");
+  EXPECT_EQ(exact({"--workload", "m4", "--json"}), "");
+  EXPECT_EQ(exact({"--space", "datacenter", "--workload", "llama3_8b_decode"}), "") << "it has no exact bounds";
 }
 
 TEST_F(NextStep, ScriptsAreToldNothing) {

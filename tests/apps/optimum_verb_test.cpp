@@ -12,6 +12,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/log/query.h"
 #include "hindsight/measure/run.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -162,6 +163,10 @@ TEST_F(OptimumVerb, ALandscapeGivesProposalsTheirRankAndRegret) {
   EXPECT_EQ(made.at("designs"), 384);
   expect_one_line_error(hindsight({"propose", "--workload", "m6", "--simulate", "--landscape", landscape}), 4,
                         "the landscape is of evaluator 'hindsight-accel 1 22nm'");
+  write("mine.yaml", read_file(hindsight::test::repository() / "data/workloads/m6.yaml"));
+  expect_one_line_error(
+      hindsight({"propose", "--workload", "mine.yaml", "--simulate", "--landscape", landscape}, {.folder = folder_}), 4,
+      " --workloads mine.yaml ");
   expect_one_line_error(hindsight({"propose", "--workload", "m6", "--landscape", landscape}), 2, "--simulate");
   expect_one_line_error(optimum({"--out", landscape, "--workloads", "m6"}), 2, "--all");
   if (hindsight({"doctor", "--json"}).out.find("libtorch") == std::string::npos) GTEST_SKIP() << "without LibTorch";

@@ -66,10 +66,23 @@ TEST_F(Proposals, AreReadBackByRunAndTakeVerdicts) {
   EXPECT_EQ(first[1].rank, 2);
   EXPECT_FALSE(first[0].verdict_json);
 
+  const std::int64_t optimum = log.begin_run(RunKind::optimum, provenance(), "{}");
+  log.add_proposals(optimum, ids.space, std::nullopt, {proposal("a=2,b=1", 1)});
+  EXPECT_EQ(proposals(log, std::nullopt).at(0).run_id, later) << "an optimum is no proposal";
+  EXPECT_EQ(proposals(log, optimum).at(0).design_text_id, "a=2,b=1");
+
   log.set_verdicts({{first[1].proposal_id, R"({"gpus":{}})"}});
   EXPECT_EQ(proposals(log, ids.run)[1].verdict_json, R"({"gpus":{}})");
   EXPECT_FALSE(proposals(log, ids.run)[0].verdict_json);
   EXPECT_THROW(static_cast<void>(proposals(log, later + 1)), Error);
+}
+
+TEST_F(Proposals, AnOptimumIsTheLatestWhereNothingElseIs) {
+  Log log = Log::open(file_, OpenMode::read_write_create);
+  const Ids ids = register_all(log);
+  const std::int64_t optimum = log.begin_run(RunKind::optimum, provenance(), "{}");
+  log.add_proposals(optimum, ids.space, std::nullopt, {proposal("a=2,b=1", 1)});
+  EXPECT_EQ(proposals(log, std::nullopt).at(0).run_id, optimum);
 }
 
 TEST_F(Proposals, ABatchIsStoredWholeOrNotAtAll) {

@@ -306,6 +306,57 @@ TEST(Search, SaysWhenConstraintsExcludeEachOther) {
               ::testing::ContainsRegex("one meets area_mm2 <= [0-9.]+, or time_s <= [0-9.]+. Allow one of these"));
 }
 
+TEST(Search, NamesALimitThatNobodyCanLoosenAndNoValueBeyondIt) {
+  Problem problem = constrained_problem(6);
+  problem.constraints.push_back({.name = "time_s",
+                                 .limit = 100,
+                                 .value = batched(product_time),
+                                 .most = 100,
+                                 .stated_by = "cooling; --max allows 300"});
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const std::string text = explain_infeasible(problem, search(problem, options), options);
+  EXPECT_THAT(text, HasSubstr("no design found meets all together"));
+  EXPECT_THAT(text, HasSubstr("though each limit alone can be met. With the others kept, time_s <= 100 (cooling; --max "
+                              "allows 300) among them, one meets area_mm2 <= "));
+  EXPECT_THAT(text, ::testing::EndsWith("Allow that?"));
+}
+
+TEST(Search, WhereNobodyCanLoosenTheLimitAValueOfAParameterIsTheRemedy) {
+  // Area 4 (a + 1) + 4.3 of level a: 44.3 of the only one that is allowed, and 42 is met up to level 8, which is a 9.
+  Problem problem = constrained_problem(42);
+  problem.constraints[0].most = 42;
+  problem.constraints[0].stated_by = "cooling";
+  problem.allowed = {{9}, {7}, {0}, {0}, {0}, {0}};
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const std::string text = explain_infeasible(problem, search(problem, options), options);
+  EXPECT_THAT(text, HasSubstr("no design meets area_mm2 <= 42 (cooling): the smallest value of the only allowed design "
+                              "is 44.3"));
+  EXPECT_THAT(text, ::testing::EndsWith("Allow a = 9?"));
+  problem.allowed[0] = {8};
+  EXPECT_LE(search(problem, options).best.front().violation, 0) << "as it says";
+  problem.allowed[0] = {9};
+  EXPECT_THAT(explain_infeasible(problem, search(problem, options), options, "Ask another."),
+              ::testing::EndsWith("is 44.3. Ask another."));
+}
+
+TEST(Search, SeveralLimitsAreTheRemedyWhereNoneAloneIs) {
+  // Levels of a from 8 and from 7 are asked for, and up to 4 can be had.
+  Problem problem = make_problem(separable);
+  problem.constraints = {
+      {.name = "heat", .limit = 4, .value = batched([](const std::uint16_t* x) { return x[0] + 0.0; })},
+      {.name = "one", .limit = 2, .value = batched([](const std::uint16_t* x) { return 10.0 - x[0]; })},
+      {.name = "two", .limit = 5, .value = batched([](const std::uint16_t* x) { return 12.0 - x[0]; })}};
+  problem.constraints[0].most = 4;
+  problem.constraints[0].stated_by = "cooling";
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const std::string text = explain_infeasible(problem, search(problem, options), options);
+  EXPECT_THAT(text, HasSubstr("no design found meets heat <= 4 (cooling) and all else"));
+  EXPECT_THAT(text, ::testing::EndsWith("nor with one other limit relaxed. Allow one <= 6 and two <= 8?"));
+  problem.constraints[1].limit = 6;
+  problem.constraints[2].limit = 8;
+  EXPECT_LE(search(problem, options).best.front().violation, 0) << "as it says";
+}
+
 TEST(Search, StopsAtAnInterrupt) {
   for (const SearchKind kind :
        {SearchKind::mixed, SearchKind::firefly, SearchKind::evolutionary, SearchKind::local, SearchKind::enumeration}) {

@@ -232,7 +232,8 @@ struct ProposalRecord {
   std::string predicted_json;
   std::optional<std::string> verdict_json = {};  ///< nothing: not checked
 };
-/// Proposals of one run by rank; without `run_id`, of the newest run that has any. Empty when the log has none.
+/// Proposals of one run by rank; without `run_id`, of the newest run that has any, of an optimum's only where no other
+/// has. Empty when the log has none.
 /// Error{usage} for a run without proposals, naming runs that have some.
 [[nodiscard]] std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t> run_id);
 

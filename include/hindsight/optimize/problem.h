@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct Constraint {
   /// How a limit that this value meets is written; not given: "NAME <= VALUE". Empty: nobody sets it, and it is not
   /// named.
   std::function<std::string(double value)> text = {};
+  /// Nobody can set the limit above this, and no value beyond is named as a remedy.
+  double most = std::numeric_limits<double>::infinity();
+  /// What states the limit, said beside it ("cooling"); empty: whoever asks sets it.
+  std::string stated_by = {};
   [[nodiscard]] bool learned() const { return !value; }
 };
 

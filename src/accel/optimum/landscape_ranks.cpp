@@ -11,6 +11,7 @@
 #include "accel/optimum/landscape_records.h"
 #include "accel/optimum/leaf.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 
@@ -203,8 +204,9 @@ namespace {
 /// The command that makes a landscape for a question.
 std::string command_for(const Question& question) {
   std::string workloads;
-  for (const workload::Network* network : question.networks) {
-    workloads += (workloads.empty() ? "" : ",") + printable(network->name());
+  for (std::size_t n = 0; n < question.networks.size(); ++n) {
+    const bool has_word = n < question.network_words.size();
+    workloads += (n == 0 ? "" : ",") + pasted_path(has_word ? question.network_words[n] : question.networks[n]->name());
   }
   std::string command =
       fmt::format("hindsight optimum --all --space {} --workloads {}", printable(question.space->name()), workloads);

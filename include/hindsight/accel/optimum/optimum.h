@@ -82,6 +82,8 @@ struct Question {
   std::vector<DerivedLimit> derived_limits = {};
   std::size_t top = 1;  ///< designs to answer
   Slice slice = {};     ///< designs that are asked about; the answer and its certificate are of them alone
+  /// What commands that messages print call the networks: files, where these are of files. Empty: their names.
+  std::vector<std::string> network_words = {};
   /// What is minimised, of a feasible evaluation for one network.
   [[nodiscard]] double value(const Evaluation& evaluation) const;
 };
