@@ -75,8 +75,9 @@ TEST(GpuCheckText, ADesignThatIsFasterInPartsSaysSo) {
   check::AcceleratorRun& own = *network_of(report).accelerator;
   own.single = {.batch = 8, .latency_s = 20e-3, .energy_j = 30e-3};
   own.faster_pass = check::BatchRun{.batch = 2, .latency_s = 3e-3, .energy_j = 5e-3};
-  EXPECT_THAT(text_of(report), HasSubstr("in passes of 2, one after another, this design would take 12 ms in place of "
-                                         "20 ms, at 20 mJ in place of 30 mJ\n"));
+  EXPECT_THAT(text_of(report),
+              HasSubstr("in passes of 2, one after another, this design would take 12.0 ms in place of "
+                        "20.0 ms, at 20.0 mJ in place of 30.0 mJ\n"));
   EXPECT_EQ(own_json().at("latency_s"), 20e-3);
   EXPECT_EQ(own_json().at("faster_passes").at("batch"), 2);
   EXPECT_DOUBLE_EQ(own_json().at("faster_passes").at("latency_s").get<double>(), 12e-3);
