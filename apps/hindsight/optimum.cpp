@@ -261,6 +261,8 @@ void add_optimum(CLI::App& app, Session& session) {
   verb->footer(
       "Exit code 3 when no design meets the limits, with the nearest limit that can\n"
       "be met (--all: without it, and no file is written).\n"
+      "--aggregate worst is the largest value; that of propose is the largest ratio\n"
+      "to a typical logged design.\n"
       "Shards have a file each, --out 'edge.{shard}.landscape'; hindsight join makes\n"
       "one of them all.\n"
       "Example: hindsight optimum --workloads unet --max area_mm2=27\n"

@@ -88,7 +88,8 @@ std::string message(const Violation& violation, std::string_view layer_name) {
     return fmt::format("{}; {} = {} would pass{}", sentence, violation.parameter, shortest(*violation.nearest_passing),
                        violation.of_space ? "" : " (a number: the design is of no space with values to choose from)");
   }
-  return fmt::format("{}; no value of {}{} alone would pass", sentence, violation.parameter,
+  return fmt::format("{}; no value of {}{} alone would pass", sentence,
+                     violation.of_any_parameter ? "any parameter" : violation.parameter,
                      violation.of_space ? " in the design space" : "");
 }
 

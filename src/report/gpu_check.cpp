@@ -147,7 +147,7 @@ std::string tables_text(const NetworkComparison& comparison, int columns) {
 std::string single_row_note(const NetworkComparison& comparison, int columns) {
   std::vector<std::string> saturated, full;
   for (const GpuRuns& gpu : comparison.gpus) {
-    if (gpu.saturated.batch > gpu.single.batch) continue;
+    if (gpu.saturated.batch > gpu.single.batch || gpu.exceeds_memory) continue;  // an estimate says what exceeds it
     (gpu.memory_bound_batch ? full : saturated).push_back(gpu.gpu);
   }
   std::string out;
@@ -161,6 +161,25 @@ std::string single_row_note(const NetworkComparison& comparison, int columns) {
     out += wrapped("", "One row, because its memory holds no larger batch: " + join(full, ", "), columns, 2);
   }
   return out;
+}
+
+/// What of the design passes of a part of the batch are to one pass of all: time and energy of the whole batch.
+BatchRun whole_batch(const BatchRun& pass, std::int64_t batch) {
+  const double passes = static_cast<double>(batch) / static_cast<double>(pass.batch);
+  return {.batch = batch, .latency_s = passes * pass.latency_s, .energy_j = passes * pass.energy_j};
+}
+
+/// Where the design would be faster with less at a time; the table and the verdict are of one pass of all.
+std::string faster_pass_note(const AcceleratorRun& own, int columns) {
+  if (!own.faster_pass) return "";
+  const BatchRun parts = whole_batch(*own.faster_pass, own.single.batch);
+  return wrapped(
+      "",
+      fmt::format("The figures are of one pass of the batch; in passes of {}, one after another, this design "
+                  "would take {} in place of {}, at {} in place of {}",
+                  own.faster_pass->batch, si(parts.latency_s, "s"), si(own.single.latency_s, "s"),
+                  si(parts.energy_j, "J"), si(own.single.energy_j, "J")),
+      columns, 2);
 }
 
 Json run_json(const BatchRun& run) {
@@ -210,6 +229,12 @@ Json accelerator_json(const NetworkComparison& comparison) {
   const AcceleratorRun& own = *comparison.accelerator;
   const double rate = own.single.inferences_per_s();
   Json json = run_json(own.single);
+  json["faster_passes"] = nullptr;
+  if (own.faster_pass) {
+    const BatchRun parts = whole_batch(*own.faster_pass, own.single.batch);
+    json["faster_passes"] = {
+        {"batch", own.faster_pass->batch}, {"latency_s", parts.latency_s}, {"energy_j", parts.energy_j}};
+  }
   json["area_mm2"] = own.area_mm2;
   json["published_area"] = published_json(comparison.published_area);
   const auto range = [&](const char* key, const accel::PublishedRatios& ratios) {
@@ -270,7 +295,10 @@ std::string gpu_check_text(const GpuCheckReport& report, int columns) {
         out += ": infeasible, " + join(network.reasons, ", ") + "\n";
       }
       out += tables_text(network, columns) + single_row_note(network, columns);
-      if (network.accelerator) out += wrapped("=> ", check::verdict_line(network), columns, 3);
+      if (network.accelerator) {
+        out += faster_pass_note(*network.accelerator, columns);
+        out += wrapped("=> ", check::verdict_line(network), columns, 3);
+      }
     }
     out += "\n";
   }

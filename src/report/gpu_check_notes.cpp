@@ -28,12 +28,18 @@ struct Doubts {
   std::set<std::string> refused_there;                                                ///< reasons at the common node
   std::optional<check::NodeBasis> basis;  ///< one for all designs, as their technology is
   double other_frac = 0;
+  bool several_networks = false;
   bool fp8 = false, vector_work = false, equal_latency = false;
   accel::PublishedRatios dies, power;
   std::optional<accel::ComparedArea> published_area;  ///< one design's: a chip is checked alone
   bool outside = false;  ///< of what was measured; no design was, so that its figures always are
 
   explicit Doubts(const GpuCheckReport& report) {
+    std::set<std::string> names;
+    for (const CheckedDesign& design : report.designs) {
+      for (const NetworkComparison& network : design.networks) names.insert(network.network);
+    }
+    several_networks = names.size() > 1;
     for (const CheckedDesign& design : report.designs) {
       for (const NetworkComparison& network : design.networks) add(network);
     }
@@ -61,7 +67,9 @@ struct Doubts {
     if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
     if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
     if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
-    if (gpu.memory_bound_batch) full.insert(gpu.gpu);
+    if (gpu.memory_bound_batch && !gpu.exceeds_memory) {
+      full.insert(several_networks ? fmt::format("{} ({})", gpu.gpu, network.network) : gpu.gpu);
+    }
     equal_latency = equal_latency || gpu.at_equal_latency.has_value();
     const check::BatchRun* equal = gpu.at_equal_latency ? &*gpu.at_equal_latency : &gpu.single;
     for (const check::BatchRun* run : {&gpu.single, &gpu.saturated, equal}) {
@@ -125,9 +133,11 @@ void say_estimates_of_designs(const Doubts& doubts, NoteLines& lines) {
   if (doubts.published_area) {
     const accel::ComparedArea& area = *doubts.published_area;
     lines.estimate(
-        fmt::format("area: the chip's published area is {}{:.2g} times what the model says of the same parts; "
-                    "divide throughput per area by as much",
-                    area.published.at_most ? "at most " : "", area.published_over_modelled()));
+        fmt::format("area: the chip's published area is {}{:.2g} times what the model says of the same parts; {}",
+                    area.published.at_most ? "at most " : "", area.published_over_modelled(),
+                    area.published.scope == accel::AreaScope::die
+                        ? "divide throughput per area by as much"
+                        : "nothing is published of the rest of the die, which throughput per area counts"));
   } else if (doubts.dies.chips > 0) {
     lines.estimate(
         fmt::format("area: {} published dies of such chips are {:.2g} to {:.2g} times what the model says of "

@@ -64,6 +64,43 @@ TEST(GpuCheckText, TheBatchAtEqualLatencyIsMarkedAndHasARowOfItsOwn) {
   EXPECT_TRUE(none.at("at_equal_latency").is_null());
 }
 
+/// 8 in 20 ms, or four passes of 2 in 3 ms and 5 mJ each.
+TEST(GpuCheckText, ADesignThatIsFasterInPartsSaysSo) {
+  GpuCheckReport report = one_report();
+  const auto own_json = [&] {
+    return Json::parse(gpu_check_json(report)).at("designs").at(0).at("networks").at(0).at("accelerator");
+  };
+  EXPECT_THAT(text_of(report), Not(HasSubstr("one after another")));
+  EXPECT_TRUE(own_json().at("faster_passes").is_null());
+  check::AcceleratorRun& own = *network_of(report).accelerator;
+  own.single = {.batch = 8, .latency_s = 20e-3, .energy_j = 30e-3};
+  own.faster_pass = check::BatchRun{.batch = 2, .latency_s = 3e-3, .energy_j = 5e-3};
+  EXPECT_THAT(text_of(report),
+              HasSubstr("in passes of 2, one after another, this design would take 12.0 ms in place of "
+                        "20.0 ms, at 20.0 mJ in place of 30.0 mJ\n"));
+  EXPECT_EQ(own_json().at("latency_s"), 20e-3);
+  EXPECT_EQ(own_json().at("faster_passes").at("batch"), 2);
+  EXPECT_DOUBLE_EQ(own_json().at("faster_passes").at("latency_s").get<double>(), 12e-3);
+  EXPECT_DOUBLE_EQ(own_json().at("faster_passes").at("energy_j").get<double>(), 20e-3);
+}
+
+TEST(GpuCheckText, AFullMemoryNamesItsNetworkAndNeedsOneThatFits) {
+  GpuCheckReport report = one_report();
+  check::GpuRuns& gpu = network_of(report).gpus[0];
+  gpu.memory_bound_batch = true;
+  EXPECT_THAT(text_of(report), HasSubstr("\nnote: the batch stops where the memory is full: big\n"));
+  check::NetworkComparison other = network_of(report);
+  other.network = "other";
+  other.gpus[0].saturated = other.gpus[0].single;
+  report.designs[0].networks.push_back(other);
+  EXPECT_THAT(text_of(report), HasSubstr("\nnote: the batch stops where the memory is full: big (net), big (other)\n"));
+  EXPECT_THAT(text_of(report), HasSubstr("\nOne row, because its memory holds no larger batch: big\n"));
+  report.designs[0].networks[1].gpus[0].exceeds_memory = true;
+  EXPECT_THAT(text_of(report), HasSubstr("\nnote: the batch stops where the memory is full: big (net)\n"));
+  EXPECT_THAT(text_of(report), Not(HasSubstr("One row, because")));
+  EXPECT_THAT(text_of(report), HasSubstr("the figures are as if it did: big (other)\n"));
+}
+
 TEST(GpuCheckText, FiguresAtTheCommonNodeSayWhereTheyComeFrom) {
   GpuCheckReport report = one_report();
   // 1 / 0.5 mJ; 1000 per second on 4 mm2.
@@ -134,9 +171,14 @@ TEST(GpuCheckText, APublishedAreaStandsBesideTheModels) {
   GpuCheckReport report = one_report();
   EXPECT_THAT(text_of(report), HasSubstr("net, 10 mm2\n"));
   network_of(report).published_area = {.published = {.mm2 = 12}, .modelled_mm2 = 10};
+  network_of(report).dies = {.chips = 1, .least_ratio = 1.2, .most_ratio = 1.2};
   EXPECT_THAT(text_of(report), HasSubstr("net, 10 mm2 (published: 12)\n"));
+  EXPECT_THAT(text_of(report),
+              HasSubstr("1.2 times what the model says of the same parts; divide throughput per area"));
   network_of(report).published_area = {.published = {.mm2 = 3, .scope = accel::AreaScope::cells}, .modelled_mm2 = 4};
   EXPECT_THAT(text_of(report), HasSubstr("net, 10 mm2 (cells 4, published 3)\n"));
+  EXPECT_THAT(text_of(report), HasSubstr("0.75 times what the model says of the same parts; nothing is published of"));
+  EXPECT_THAT(text_of(report), Not(HasSubstr("divide"))) << "a part's ratio is not the die's";
   const Json json = Json::parse(gpu_check_json(report)).at("designs").at(0).at("networks").at(0).at("accelerator");
   EXPECT_EQ(json.at("published_area").at("published_mm2"), 3);
   EXPECT_EQ(json.at("published_area").at("modelled_mm2"), 4);

@@ -53,6 +53,7 @@ struct Violation {
   std::optional<double> nearest_passing = std::nullopt;
   const char* parameter = "";  ///< static storage
   bool of_space = false;       ///< nearest_passing is one of the values that the design's space has: see name_levels()
+  bool of_any_parameter = false;  ///< not only one was asked for a value that passes: see other_remedies.h
   bool halved = false;  ///< value and limit are of a memory of which a layer has half: parameter_memory, version 2
 };
 /// One sentence: offending quantity, limit, and the nearest value that would pass.

@@ -59,7 +59,7 @@ struct GpuRuns {
   /// Of the batches the largest that takes no longer than the design; set by compare(), nothing where none is as fast.
   std::optional<BatchRun> at_equal_latency = {};
 };
-/// Doubling the batch must gain more than this to go on [chosen] the noise of a measured throughput.
+/// Doubling the batch, or passing it in parts, must gain more than this [chosen] the noise of a measured throughput.
 inline constexpr double kSaturationGain = 0.05;
 
 /// How the figures of a design at the common node came about.
@@ -81,6 +81,9 @@ struct AtCommonNode {
 /// The accelerator on one network, at the network's own batch.
 struct AcceleratorRun {
   BatchRun single;
+  /// A pass of a part of the batch, its figures of that part alone, where the parts one after another finish the batch
+  /// faster: one of the batch's halves, quarters, ... `single` is one pass of all.
+  std::optional<BatchRun> faster_pass = {};
   double area_mm2 = 0;
   NodeBasis basis = NodeBasis::own;
   std::optional<AtCommonNode> at_common_node = {};  ///< nothing: infeasible there
