@@ -74,7 +74,7 @@ TEST_F(Proposals, AreReadBackByRunAndTakeVerdicts) {
   log.set_verdicts({{first[1].proposal_id, R"({"gpus":{}})"}});
   EXPECT_EQ(proposals(log, ids.run)[1].verdict_json, R"({"gpus":{}})");
   EXPECT_FALSE(proposals(log, ids.run)[0].verdict_json);
-  EXPECT_THROW(static_cast<void>(proposals(log, later + 1)), Error);
+  EXPECT_THROW(static_cast<void>(proposals(log, optimum + 1)), Error);
 }
 
 TEST_F(Proposals, AnOptimumIsTheLatestWhereNothingElseIs) {
