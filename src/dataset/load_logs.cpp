@@ -144,6 +144,11 @@ std::optional<Dataset> rows_of(const Group& group, Selection selection, const Pr
 
 void require_workloads(const Selection& selection, const std::vector<Path>& logs) {
   const std::vector<std::string> known = workload_names(logs);
+  if (known.empty()) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: has no evaluations yet. Run `hindsight sweep` or `hindsight log import` first", shown(logs)));
+  }
   for (const std::string& name : selection.workloads) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw Error(ErrorKind::usage,

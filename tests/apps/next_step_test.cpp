@@ -81,11 +81,11 @@ TEST_F(NextStep, TheExactBestIsNamedBesideProposals) {
     return named(words, "exact best, without a model");
   };
   const std::string one = exact({"--workload", "m4", "--max", "area=27", "--set", "pes_x=1..4"});
-  EXPECT_EQ(one, "hindsight optimum --space edge --workloads m4 --set pes_x=1..4 --max area=27");
+  EXPECT_EQ(one, "hindsight optimum --space edge --workloads m4 --set pes_x=1..4 --max area=27 --objective latency");
   expect_works(one);
   write("my net.yaml", read_file(hindsight::test::repository() / "data/workloads/m4.yaml"));
   const std::string own = exact({"--workload", "my net.yaml,m6", "--aggregate", "mean"});
-  EXPECT_EQ(own, "hindsight optimum --space edge --workloads 'my net.yaml,m6' --aggregate mean");
+  EXPECT_EQ(own, "hindsight optimum --space edge --workloads 'my net.yaml,m6' --objective latency --aggregate mean");
   expect_works(own);
   EXPECT_EQ(exact({"--workload", "m4,m6", "--aggregate", "worst"}), "") << "of proposals that is a ratio";
   EXPECT_EQ(exact({"--workload", "m4", "--pareto", "latency,energy"}), "");

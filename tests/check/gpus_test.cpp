@@ -225,8 +225,9 @@ workload::Network attentions(int layers, int queries, int keys) {
 
 /// Keys of a layer are `keys` x 512 operands.
 TEST(GpuCheck, CachesOfAllLayersOnAChipThatHoldsThoseOfOneAreAnEstimate) {
-  const accel::AcceleratorConfig config = accel::load_reference_chip("coral_edge_tpu").config;
-  const accel::Technology technology = accel::load_technology("22nm-silicon");
+  const accel::ReferenceChip chip = accel::load_reference_chip("tpu_v4i");
+  const accel::AcceleratorConfig& config = chip.config;
+  const accel::Technology technology = accel::load_technology(chip.technology);
   const double room = accel::resident_memory(config).activation_half_bytes;
   const int keys = static_cast<int>(room / 512);
   const auto estimated = [&](const workload::Network& network) {
