@@ -497,6 +497,7 @@ int run_from(TrainOptions given, const Session& session) {
                              .options_json = json_line(nlohmann::ordered_json{{"from", options.from},
                                                                               {"workloads", options.rows.workloads},
                                                                               {"objective", options.rows.objective},
+                                                                              {"maximise", options.rows.maximise},
                                                                               {"runs", options.rows.runs},
                                                                               {"where", options.rows.where},
                                                                               {"out", options.out}}),

@@ -483,6 +483,20 @@ std::vector<std::string> named_objective(const std::string& objective, const std
   return {};
 }
 
+/// Of what proposals were made last, an optimum left aside; none where the log has no proposals that we read.
+std::vector<std::string> proposed_objective(const log::Log& log) {
+  constexpr std::size_t kMostRuns = 20;  // [chosen] as many are asked for their direction
+  for (const log::ProposingRun& run : log::proposing_runs(log, kMostRuns)) {
+    if (run.kind == to_string(log::RunKind::optimum)) continue;
+    try {
+      return objective_metrics(run.objective);
+    } catch (const Error&) {
+      continue;  // a log of another program may name what we do not read
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_proposal_table(const CsvTable& table) {
@@ -557,9 +571,11 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   const log::Log log = log::Log::open(options.log, log::OpenMode::read_only);
   const space::DesignSpace space = space_of_proposals(log, table, options.space);
   const std::vector<std::string> known = known_metrics(log);
+  std::vector<std::string> awaited = named_objective(options.objective, known);
+  if (awaited.empty()) awaited = proposed_objective(log);
   const Answers answers = read_answers(table, space,
                                        {.metrics = known,
-                                        .awaited = named_objective(options.objective, known),
+                                        .awaited = std::move(awaited),
                                         .asked = asked_objectives(log::pending_designs(log), id_of(log, space))});
   const std::string asked = options.evaluator.empty() ? asked_evaluator(log, table, space, answers) : "";
   require_same_metrics(table,

@@ -27,11 +27,14 @@ std::string listed_codes(const std::set<std::string>& codes) {
 bool is_same_but_for_rounding(double one, double other) {
   constexpr double kExactWhole = 9007199254740992.0;  // [spec: ieee754] 2^53: every whole number below is a double
   const auto is_count = [](double value) { return std::trunc(value) == value && std::abs(value) < kExactWhole; };
-  if (is_count(one) && is_count(other)) return one == other;  // the zeros of 10000 cycles are digits
-  constexpr double kComputedFrac = 1e-9;                      // [chosen] what a few roundings of a double leave
+  const double larger = std::max(std::abs(one), std::abs(other));
+  if (is_count(one) && is_count(other)) {                      // the zeros of 10000 cycles are digits
+    constexpr double kSixDigits = 1e6, kSixDigitsFrac = 5e-6;  // [spec: c] what %g leaves of more digits
+    return one == other || (larger >= kSixDigits && std::abs(one - other) <= kSixDigitsFrac * larger);
+  }
+  constexpr double kComputedFrac = 1e-9;  // [chosen] what a few roundings of a double leave
   // [chosen] four digits, as tables print them: 10 and 14 are no roundings of each other.
   constexpr double kRoundedFrac = 5e-4;
-  const double larger = std::max(std::abs(one), std::abs(other));
   const double rounding =
       std::max(std::abs(one) * log::rounding_frac(one), std::abs(other) * log::rounding_frac(other));
   return std::abs(one - other) <= kComputedFrac * larger + std::min(rounding, kRoundedFrac * larger);

@@ -227,10 +227,13 @@ std::string values_to_allow(const Problem& problem, const Solution& solution, co
   std::vector<std::vector<std::size_t>> choices;
   for (const std::size_t p : restricted) choices.push_back({p});
   if (restricted.size() > 1) choices.push_back(restricted);
+  SearchOptions by_chance = refining(options, solution.best);
+  // What is small enough is enumerated all the same, and what is too large to be is no error of who asked for a slice.
+  if (by_chance.kind == SearchKind::enumeration) by_chance.kind = SearchKind::evolutionary;
   for (const std::vector<std::size_t>& freed : choices) {
     Problem wider = problem;
     for (const std::size_t p : freed) wider.allowed[p].clear();
-    const Solution found = run(wider, LevelSpace(*problem.space, wider.allowed), refining(options, solution.best));
+    const Solution found = run(wider, LevelSpace(*problem.space, wider.allowed), by_chance);
     if (!is_feasible(found)) continue;
     std::vector<std::string> values;
     for (const std::size_t p : freed) {

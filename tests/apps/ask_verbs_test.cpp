@@ -493,6 +493,16 @@ TEST_F(Ask, WholeNumbersAreComparedByAllDigits) {
   EXPECT_EQ(Json::parse(tell(csv_of(cells)).out).at("already_present"), 1) << "10004 is it without its fraction";
 }
 
+TEST_F(Ask, AWholeNumberOfSixDigitsIsALongerOneAsProgramsPrintIt) {
+  Cells cells = cells_of(ask({"-n", "1"}).out);
+  cells[1][7] = "1234567";
+  ASSERT_EQ(tell(csv_of(cells)).exit_code, 0);
+  cells[1][7] = "1.23457e+06";
+  EXPECT_EQ(Json::parse(tell(csv_of(cells)).out).at("already_present"), 1);
+  cells[1][7] = "1234587";
+  expect_refused(csv_of(cells), "1234587 here. If it was measured again, add --repeat");
+}
+
 /// What another evaluator measured of a design is not known of the one that the rows go to.
 TEST_F(Ask, WhatALackingMetricIsKnownFromIsTheSameEvaluator) {
   Cells cells = cells_of(ask({"-n", "2", "--metric", "energy_mj", "--evaluator", "old"}).out);

@@ -186,6 +186,19 @@ TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
   EXPECT_TRUE(networks.at(2).at("tokens_per_inference").is_null()) << "a network of images has no tokens";
 }
 
+/// What a remedy looks through is not the slice that was asked for.
+TEST_F(DatacenterVerbs, ASliceThatIsEnumeratedIsRefusedWithARemedyFromTheWholeSpace) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  std::vector<std::string> words{"propose", "--space", "datacenter",     "--workloads", "resnet50",   "--min-feasible",
+                                 "0",       "--max",   "latency=0.0003", "--search",    "enumeration"};
+  for (const char* fixed : {"pes_x=12", "pes_y=12", "cores_per_pe=32", "core_memory_bytes=524288",
+                            "pe_memory_bytes=8388608", "shared_memory_bytes=268435456", "clock_mhz=700",
+                            "compute_lanes=4", "macs_per_lane=4", "precision=int8", "dram_type=hbm3"}) {
+    words.insert(words.end(), {"--set", fixed});
+  }
+  expect_one_line_error(hindsight(words), 3, "no design meets area_mm2 <= 858 (reticle)");
+}
+
 /// 671 GB of parameters, of which one token reads 37, do not fit six stacks of 16 GB; 47 GB of eight experts do. A
 /// batch of 64 tokens reads all of them, but for a file that does not say which layers are experts.
 TEST_F(DatacenterVerbs, JudgesMixturesByAllTheirExpertsAndSaysWhatABatchLeavesOut) {

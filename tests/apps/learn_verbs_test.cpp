@@ -449,6 +449,11 @@ TEST_F(Learn, MeasuredProposalsComeBackWhateverTheirColumnsAreCalled) {
   const Outcome back = hindsight({"log", "import", write("done.csv", next), "--log", log()});
   EXPECT_EQ(back.exit_code, 0) << back.err;
   EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("64        64  100.0 %"));
+  ASSERT_EQ(train({"--maximise", "--recipe", "margins", "--set", "steps=200"}).exit_code, 0);
+  const Outcome again = hindsight({"train", "--from", model(), "--log", log(), "--objective", "score", "--maximise",
+                                   "--out", file("again.safetensors")});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by score, largest first"));
 }
 
 TEST_F(Learn, AnObjectiveBelowZeroAndALabelOfZerosGoToProposals) {

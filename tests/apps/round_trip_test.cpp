@@ -155,6 +155,27 @@ TEST_F(RoundTrip, MeasuredProposalsComeBackToTheirApplication) {
       "timeout");
 }
 
+/// A word in the metric that proposals were made for is why there is no value, and what else was measured beside it
+/// does not make it a typing error.
+TEST_F(RoundTrip, AWordForWhatWasProposedForIsAReason) {
+  const std::string log = tabled();
+  SQLite::Database database(log, SQLite::OPEN_READWRITE);
+  database.exec(
+      "DELETE FROM evaluation_metrics WHERE evaluation_id IN (SELECT evaluation_id FROM evaluations WHERE "
+      "workload_id = 2); DELETE FROM evaluations WHERE workload_id = 2");
+  const std::string next = write("next.csv", std::string(kNext) + "1,k=128,1,4,0,4,0.1,0.9,1,0,,,5,crash,,7\n");
+  const std::vector<std::string> import{"log", "import", next, "--log", log};
+  expect_one_line_error(hindsight(import), 2, "next.csv:2:");
+  database.exec(
+      "INSERT INTO proposals (run_id, rank, design_id, objective, created_at) SELECT 1, 1, design_id, 'ms', '' "
+      "FROM designs LIMIT 1");
+  const Outcome imported = hindsight(import);
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(
+      value(log, "SELECT code FROM evaluation_violations JOIN evaluations USING (evaluation_id) WHERE workload_id = 2"),
+      "crash");
+}
+
 /// A design that the log has may stand among the proposals with less than the log says of it.
 TEST_F(RoundTrip, WhatTheLogKnowsMoreOfIsThereBefore) {
   const std::string log = file("p.db");
