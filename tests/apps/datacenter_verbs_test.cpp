@@ -188,7 +188,6 @@ TEST_F(DatacenterVerbs, ChecksAtTheDesignsFormatAndBatchPerToken) {
 
 /// What a remedy looks through is not the slice that was asked for.
 TEST_F(DatacenterVerbs, ASliceThatIsEnumeratedIsRefusedWithARemedyFromTheWholeSpace) {
-  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   std::vector<std::string> words{"propose", "--space", "datacenter",     "--workloads", "resnet50",   "--min-feasible",
                                  "0",       "--max",   "latency=0.0003", "--search",    "enumeration"};
   for (const char* fixed : {"pes_x=12", "pes_y=12", "cores_per_pe=32", "core_memory_bytes=524288",
