@@ -29,7 +29,7 @@ bool is_same_but_for_rounding(double one, double other) {
   const auto is_count = [](double value) { return std::trunc(value) == value && std::abs(value) < kExactWhole; };
   const double larger = std::max(std::abs(one), std::abs(other));
   if (is_count(one) && is_count(other)) {                      // the zeros of 10000 cycles are digits
-    constexpr double kSixDigits = 1e6, kSixDigitsFrac = 5e-6;  // [spec: c] what %g leaves of more digits
+    constexpr double kSixDigits = 1e6, kSixDigitsFrac = 5e-6;  // [chosen] what %g leaves of more digits
     return one == other || (larger >= kSixDigits && std::abs(one - other) <= kSixDigitsFrac * larger);
   }
   constexpr double kComputedFrac = 1e-9;  // [chosen] what a few roundings of a double leave
