@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "hindsight/accel/traffic.h"
 #include "hindsight/gpu/network.h"
 
@@ -49,8 +51,7 @@ bool spares_caches(const accel::AcceleratorConfig& config, const workload::Netwo
 std::string spared_caches_sentence(const std::string& networks) {
   return fmt::format(
       "keys and values of earlier tokens count as on the design's chip where those of one layer fit, though those of "
-      "all "
-      "layers do not; a GPU reads them from DRAM, which favours the design: {}",
+      "all layers do not; a GPU reads them from DRAM, which favours the design: {}",
       networks);
 }
 

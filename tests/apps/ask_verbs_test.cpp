@@ -482,6 +482,22 @@ TEST_F(Ask, AMetricThatNobodyAwaitsMayBeUnknown) {
   EXPECT_EQ(count("SELECT count(*) FROM evaluations WHERE feasible = 1"), 4) << "as they are told";
 }
 
+/// Where a column says how a run ended, words of all metrics are of that.
+TEST_F(Ask, WhatIsSaidOfFeasibilityDecidesWhatAWordIs) {
+  Cells cells = cells_of(ask({"-n", "2", "--metric", "energy_mj"}).out);
+  ASSERT_EQ(cells[0][8], "energy_mj");
+  cells[0].push_back("feasible");
+  cells[1][7] = "OOM";
+  cells[1][8] = "n/a";
+  cells[1].push_back("false");
+  cells[2][7] = "5";
+  cells[2][8] = "n/a";
+  cells[2].push_back("true");
+  const Json told = Json::parse(tell(csv_of(cells)).out);
+  EXPECT_EQ(told.at("feasible"), 1) << "what was not measured beside it is no reason";
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_violations WHERE code = 'oom'"), 1) << "the word that says more";
+}
+
 TEST_F(Ask, WholeNumbersAreComparedByAllDigits) {
   Cells cells = cells_of(ask({"-n", "1"}).out);
   cells[1][7] = "10000";
