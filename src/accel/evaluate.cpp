@@ -249,6 +249,7 @@ std::string evaluator_definition(const Technology& technology) {
       text += fmt::format(" dram_device={}gb_per_s,{}gb", device.bandwidth_gb_per_s, device.capacity_gb);
     }
   }
+  if (technology.model_version > 2) text += " earlier_passes=dram stored=parameters,earlier_passes,largest_layer";
   text += fmt::format("\ntechnology={}", technology.name);
   for_each_technology_field(technology, Definition{text, technology.model_version});
   return text + "\n";
@@ -275,11 +276,11 @@ Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> 
   return network_evaluation(chip, cost);
 }
 
-double stored_operands(const workload::Network& network) {
-  double operands = network.other_parameters();
-  for (const workload::GemmLayer& layer : network.gemms())
-    operands += layer_shape(layer).weight_bytes * static_cast<double>(layer.repeat);
-  return operands;
+double stored_operands(const workload::Network& network, const TemplateRules& rules) {
+  StoredOperands stored;
+  stored.parameters = network.other_parameters();
+  for (const workload::GemmLayer& layer : network.gemms()) stored.add(layer_shape(layer), rules);
+  return stored.total();
 }
 
 Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,

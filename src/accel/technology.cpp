@@ -184,7 +184,7 @@ namespace {
   throw Error(
       ErrorKind::usage,
       fmt::format("{} has {}, which version 1 of the model does not know; technology '{}' is of version 1. Name "
-                  "one of version 2 with --technology, such as 7nm-silicon@liquid.",
+                  "one of version 2 or later with --technology, such as 7nm-silicon@liquid.",
                   what, parameter, technology.name));
 }
 
@@ -243,7 +243,8 @@ TemplateRules template_rules(const Technology& technology) {
           .whole_windows = false,
           .extra_hops = 0,
           .weights_in_pes = true,
-          .constants_in_halves = true};
+          .constants_in_halves = true,
+          .caches_in_dram = technology.model_version > kFirstSiliconModelVersion};
 }
 
 namespace {
@@ -278,10 +279,9 @@ void require_stated_version(const ConfigNode& root, const Technology& technology
   for (const std::string& key : keys) {
     if (std::ranges::count(of_1, key) > 0 || std::ranges::count(of_2, key) == 0) continue;
     root.at(key).fail(
-        fmt::format("key '{}' is of version 2 of the model, and the file {} version 1. {} model_version: "
-                    "2",
-                    key, root.has("model_version") ? "says" : "names no version, which is",
-                    root.has("model_version") ? "Write" : "Add"));
+        fmt::format("key '{}' is of version {} of the model, and the file {} version 1. {} model_version: {}", key,
+                    kSiliconModelVersion, root.has("model_version") ? "says" : "names no version, which is",
+                    root.has("model_version") ? "Write" : "Add", kSiliconModelVersion));
   }
 }
 
@@ -357,7 +357,7 @@ Technology load_technology(const std::string& text) {
   if (technology.is_version_1()) {
     throw Error(ErrorKind::usage,
                 fmt::format("technology '{}': {} is of version 1 of the model, which has no cooling classes; those of "
-                            "version 2 end in -silicon.{}",
+                            "later versions end in -silicon.{}",
                             printable(text), technology.name,
                             did_you_mean(technology.name + "-silicon", list_data_files("data/technology"))));
   }

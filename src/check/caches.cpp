@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "hindsight/accel/traffic.h"
-#include "hindsight/gpu/network.h"
 
 namespace hindsight::check {
 namespace {
@@ -18,24 +15,12 @@ struct Caches {
 };
 
 Caches caches_of(const workload::Network& network, double room) {
-  const std::vector<workload::GemmLayer>& gemms = network.gemms();
   Caches caches;
-  double tokens = 0;  // rows per inference of the last layer with weights
-  for (std::size_t i = 0; i < gemms.size(); ++i) {
-    const workload::GemmLayer& layer = gemms[i];
-    if (!layer.weights_are_activations) {
-      tokens = static_cast<double>(layer.m) / static_cast<double>(network.batch());
-      continue;
-    }
-    if (i + 1 == gemms.size()) break;
-    const auto attention = gpu::attention_of(layer, gemms[i + 1], tokens, gpu::DType::int8);
-    if (!attention || !attention->cached) continue;
-    for (const workload::GemmLayer* operand : {&layer, &gemms[i + 1]}) {
-      const double operands = operand->weight_bytes * static_cast<double>(operand->repeat);
-      caches.all += operands;
-      if (operands <= room) caches.spared += operands;
-    }
-    ++i;  // the values are seen
+  for (const workload::GemmLayer& layer : network.gemms()) {
+    if (!layer.from_earlier_passes) continue;
+    const double operands = layer.weight_bytes * static_cast<double>(layer.repeat);
+    caches.all += operands;
+    if (operands <= room) caches.spared += operands;
   }
   return caches;
 }
@@ -43,6 +28,7 @@ Caches caches_of(const workload::Network& network, double room) {
 }  // namespace
 
 bool spares_caches(const accel::AcceleratorConfig& config, const workload::Network& network) {
+  if (config.rules.caches_in_dram) return false;
   const double room = accel::resident_memory(config).activation_half_bytes;
   const Caches caches = caches_of(network, room);
   return caches.spared > 0 && caches.all > room;

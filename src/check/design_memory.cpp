@@ -12,7 +12,7 @@ namespace hindsight::check {
 bool may_exceed_memory(const accel::AcceleratorConfig& config, const workload::Network& network) {
   if (accel::dram_bytes(config) > 0) return false;
   const double device_bytes = accel::dram_device(config.dram_type).capacity_gb * units::kGiga;
-  return accel::stored_operands(network) * config.operand_bytes() > device_bytes;
+  return accel::stored_operands(network, config.rules) * config.operand_bytes() > device_bytes;
 }
 
 std::string unknown_memory_sentence(const std::string& networks) {

@@ -218,8 +218,10 @@ NetworkComparison compare(const accel::AcceleratorConfig& config, const accel::T
   own.faster_pass = faster_pass(own.single, config, technology, network);
   bring_to_common_node(own, evaluation, config, technology, network);
   for (GpuRuns& gpu : comparison.gpus) gpu.at_equal_latency = largest_within(gpu, own.single.latency_s);
-  comparison.unknown_memory = may_exceed_memory(config, network);
-  comparison.spared_caches = spares_caches(config, network);
+  accel::AcceleratorConfig ruled = config;
+  ruled.rules = accel::template_rules(technology);
+  comparison.unknown_memory = may_exceed_memory(ruled, network);
+  comparison.spared_caches = spares_caches(ruled, network);
   if (evaluation.area.interfaces_mm2 > 0) {
     comparison.dies = published_chips().dies;
     comparison.power = published_chips().power;

@@ -103,6 +103,10 @@ std::optional<workload::GemmLayer> layer_in(const Json& json) {
   }
   layer.depthwise = depthwise->get<bool>();
   layer.weights_are_activations = type->get<std::string>() == workload::to_string(workload::LayerType::matmul);
+  const auto earlier = json.find(workload::kFromEarlierPasses);
+  if (earlier == json.end()) return layer;
+  if (!earlier->is_boolean() || (earlier->get<bool>() && !layer.weights_are_activations)) return std::nullopt;
+  layer.from_earlier_passes = earlier->get<bool>();
   return layer;
 }
 

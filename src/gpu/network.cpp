@@ -78,9 +78,6 @@ class Summing {
       add_gemm(i);
     }
     add_work_after(last, gemms_[last].output_bytes, repeat_of(last));
-    if (!layer.weights_are_activations) {
-      tokens_ = static_cast<double>(layer.m) / static_cast<double>(network_.batch());
-    }
     return last + 1;
   }
 
@@ -133,7 +130,7 @@ class Summing {
   /// Layer i and the next where they are one attention.
   [[nodiscard]] std::optional<Attention> attention_at(std::size_t i) const {
     if (i + 1 == gemms_.size()) return std::nullopt;
-    const auto attention = attention_of(gemms_[i], gemms_[i + 1], tokens_, dtype_);
+    const auto attention = attention_of(gemms_[i], gemms_[i + 1], dtype_);
     if (attention) {
       if (const std::string problem = attention_problem(*attention); !problem.empty()) fail(i, problem);
     }
@@ -202,7 +199,6 @@ class Summing {
   NetworkRun run_;
   DType results_;  ///< format of what layers with weights put out: where activations are quantised, out of 16 bits
   double reuse_bytes_;
-  double tokens_ = 0;  ///< rows per inference of the last layer with weights
   NetworkPrediction sum_;
 };
 
@@ -236,11 +232,8 @@ AttentionRun parse_attention_run(std::string_view text) {
 }
 
 std::optional<Attention> attention_of(const workload::GemmLayer& scores, const workload::GemmLayer& values,
-                                      double tokens, DType dtype) {
-  if (!scores.weights_are_activations || !values.weights_are_activations || scores.m != values.m ||
-      scores.count != values.count || scores.repeat != values.repeat || scores.n != values.k) {
-    return std::nullopt;
-  }
+                                      DType dtype) {
+  if (!are_attention(scores, values)) return std::nullopt;
   return Attention{.heads = scores.count,
                    .rows = scores.m,
                    .context = scores.n,
@@ -248,7 +241,7 @@ std::optional<Attention> attention_of(const workload::GemmLayer& scores, const w
                    .value_length = values.n,
                    .causal = false,
                    .queries = 0,
-                   .cached = tokens < static_cast<double>(scores.n),
+                   .cached = scores.from_earlier_passes,
                    .dtype = dtype};
 }
 

@@ -168,20 +168,12 @@ double collective_s(const Link& link, bool reduces, double bytes, std::int64_t d
 }
 
 double resident_bytes(const workload::Network& network, DType dtype) {
-  const std::vector<workload::GemmLayer>& gemms = network.gemms();
-  double activations = 0, cached = 0, tokens = 0;
-  for (std::size_t i = 0; i < gemms.size(); ++i) {
-    activations = std::max(activations, (gemms[i].input_bytes + gemms[i].output_bytes) * input_bytes(dtype));
-    if (!gemms[i].weights_are_activations) {
-      tokens = static_cast<double>(gemms[i].m) / static_cast<double>(network.batch());
-    } else if (i + 1 < gemms.size()) {
-      const auto attention = attention_of(gemms[i], gemms[i + 1], tokens, dtype);
-      if (!attention || !attention->cached) continue;
-      const double elements = gemms[i].weight_bytes + gemms[i + 1].weight_bytes;  // int8: one byte is one element
-      cached += static_cast<double>(gemms[i].repeat) * elements * input_bytes(dtype);
-    }
+  double activations = 0, cached = 0;  // elements; int8: one byte is one
+  for (const workload::GemmLayer& gemm : network.gemms()) {
+    activations = std::max(activations, gemm.input_bytes + gemm.output_bytes);
+    if (gemm.from_earlier_passes) cached += static_cast<double>(gemm.repeat) * gemm.weight_bytes;
   }
-  return network.totals().parameters * input_bytes(dtype) + cached + activations;
+  return (network.totals().parameters + cached + activations) * input_bytes(dtype);
 }
 
 NetworkPrediction predict_shared(const GpuSpec& spec, const Calibration& calibration, const workload::Network& network,

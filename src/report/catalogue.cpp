@@ -353,6 +353,7 @@ std::string workload_json(const workload::Network& network) {
                                    {"k", gemm.k},
                                    {"count", gemm.count},
                                    {"depthwise", gemm.depthwise},
+                                   {workload::kFromEarlierPasses, gemm.from_earlier_passes},
                                    {"macs", gemm.macs},
                                    {"parameters", gemm.parameters},
                                    {"weight_bytes", gemm.weight_bytes},

@@ -40,13 +40,18 @@ class FilledShare {
   double operands_;
 };
 
+/// As the newest version of the model counts them.
+double stored_operands(const workload::Network& network) {
+  return accel::stored_operands(network, {.caches_in_dram = true});
+}
+
 /// The one with the most operands; null where nothing has any.
 const workload::Network* largest_of(const std::vector<std::optional<workload::Network>>& networks) {
   const workload::Network* largest = nullptr;
   double most = 0;
   for (const std::optional<workload::Network>& network : networks) {
-    if (!network || accel::stored_operands(*network) <= most) continue;
-    most = accel::stored_operands(*network);
+    if (!network || stored_operands(*network) <= most) continue;
+    most = stored_operands(*network);
     largest = &*network;
   }
   return largest;
@@ -98,7 +103,7 @@ void require_dram_holds(const space::DesignSpace& space, const space::AllowedLev
                         const std::vector<std::optional<workload::Network>>& networks) {
   const workload::Network* const network = largest_of(networks);
   if (network == nullptr || !space.find("dram_devices")) return;
-  const double operands = accel::stored_operands(*network);
+  const double operands = stored_operands(*network);
   const accel::ConfigBinding binding(space);
   const auto held_operands = [&](const space::Design& design) {
     const accel::AcceleratorConfig config = binding.bind(space, design);
@@ -113,7 +118,8 @@ void require_dram_holds(const space::DesignSpace& space, const space::AllowedLev
   const accel::AcceleratorConfig config = binding.bind(space, *largest);
   throw Error(
       ErrorKind::no_feasible,
-      fmt::format("{} needs {:.4g} GB for its parameters, keys and values, the largest DRAM among the designs of "
+      fmt::format("{} needs {:.4g} GB for its parameters, keys, values and largest layer, the largest DRAM among the "
+                  "designs of "
                   "space '{}' that are allowed holds {:.4g} GB. Name a smaller network, allow more dram_devices, "
                   "or take a space that has them",
                   printable(network->name(), 80), operands * config.operand_bytes() / units::kGiga,
@@ -124,7 +130,7 @@ std::optional<optimize::Constraint> dram_capacity_constraint(
     const space::DesignSpace& space, const std::vector<std::optional<workload::Network>>& networks) {
   const workload::Network* const largest = largest_of(networks);
   if (largest == nullptr || !space.find("dram_devices")) return std::nullopt;
-  const double most = accel::stored_operands(*largest);
+  const double most = stored_operands(*largest);
   const auto share = std::make_shared<const FilledShare>(space, most);
   return optimize::Constraint{.name = kDramFilled,
                               .limit = 1,

@@ -14,9 +14,10 @@ namespace hindsight::study {
 /// The name of the limit, and the share of the DRAM that the largest network fills.
 inline constexpr const char* kDramFilled = "dram_filled_frac";
 
-/// Equation: (parameters + keys and values of attention) * bytes per operand / (devices * bytes of a device) <= 1, of
-/// the largest of `networks`: what the accelerator's model refuses as `dram_capacity` (accel::check_dram_capacity).
-/// Nothing where the space does not choose the devices. The function may be called concurrently.
+/// Equation: operands stored (accel::stored_operands(), version 3) * bytes per operand / (devices * bytes of a device)
+/// <= 1, of the largest of `networks`: what the accelerator's model refuses as `dram_capacity`
+/// (accel::check_dram_capacity). Nothing where the space does not choose the devices. The function may be called
+/// concurrently.
 [[nodiscard]] std::optional<optimize::Constraint> dram_capacity_constraint(
     const space::DesignSpace& space, const std::vector<std::optional<workload::Network>>& networks);
 

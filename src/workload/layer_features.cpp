@@ -14,6 +14,7 @@ namespace {
 struct Place {
   const GemmLayer& layer;
   double earlier_weight_bytes = 0, previous_output_bytes = 0, most_handed_over_bytes = 0, all_weight_bytes = 0;
+  double most_made_bytes = 0;
   bool last = false;
 };
 
@@ -98,19 +99,26 @@ const std::vector<LayerFormula>& layer_formulas() {
        [](const Place& p) { return log2_row_inputs(p.layer); }},
       {{"log2_row_outputs", "Outputs of one group in one such row; of other products n."},
        [](const Place& p) { return log2_row_outputs(p.layer); }},
+      {{"from_earlier_passes", "1 for keys or values of more tokens than the pass has."},
+       [](const Place& p) { return p.layer.from_earlier_passes ? 1.0 : 0.0; }},
+      {{"log2_most_made_bytes", "As `log2_most_handed_over_bytes`, without what earlier passes made."},
+       [](const Place& p) { return log2_above(p.most_made_bytes); }},
   };
   return table;
 }
 
 /// The largest tensor that a network makes for itself: inputs but for its own, outputs but for its own, and operands
-/// made at run time of all repeats. A layer that is repeated hands over to itself.
-double most_handed_over_bytes(const std::vector<GemmLayer>& layers) {
+/// made at run time of all repeats, those of earlier passes where they are counted. A layer that is repeated hands over
+/// to itself.
+double most_handed_over_bytes(const std::vector<GemmLayer>& layers, bool earlier_passes) {
   double most = 0;
   for (const GemmLayer& layer : layers) {
     const bool repeated = layer.repeat > 1;
     if (repeated || &layer != &layers.front()) most = std::max(most, layer.input_bytes);
     if (repeated || &layer != &layers.back()) most = std::max(most, layer.output_bytes);
-    if (layer.weights_are_activations) most = std::max(most, layer.weight_bytes * static_cast<double>(layer.repeat));
+    if (layer.weights_are_activations && (earlier_passes || !layer.from_earlier_passes)) {
+      most = std::max(most, layer.weight_bytes * static_cast<double>(layer.repeat));
+    }
   }
   return most;
 }
@@ -128,7 +136,7 @@ const std::vector<LayerFeature>& layer_features() {
 
 std::size_t layer_feature_count(int version) {
   // Of each version.
-  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26};
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26, 28};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == layer_formulas().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }
@@ -143,7 +151,7 @@ std::optional<int> layer_feature_version(std::int64_t count) {
 LayerTable layer_table(const std::vector<GemmLayer>& layers) {
   LayerTable table;
   const std::size_t width = layer_formulas().size();
-  const double most = most_handed_over_bytes(layers);
+  const double most = most_handed_over_bytes(layers, true), made = most_handed_over_bytes(layers, false);
   double earlier = 0, previous = 0, all = 0;
   for (const GemmLayer& layer : layers) all += weight_bytes(layer) * static_cast<double>(layer.repeat);
   for (const GemmLayer& layer : layers) {
@@ -152,6 +160,7 @@ LayerTable layer_table(const std::vector<GemmLayer>& layers) {
                       .previous_output_bytes = previous,
                       .most_handed_over_bytes = most,
                       .all_weight_bytes = all,
+                      .most_made_bytes = made,
                       .last = &layer == &layers.back()};
     std::vector<double> row;
     for (const LayerFormula& feature : layer_formulas()) row.push_back(feature.compute(place));

@@ -39,6 +39,21 @@ void add(Totals& totals, const GemmLayer& gemm) {
   totals.layers += gemm.repeat;
 }
 
+/// Marks keys and values of more tokens than a pass has: attention behind a layer of fewer rows per inference than
+/// keys.
+void mark_earlier_passes(std::span<GemmLayer> gemms, std::int64_t batch) {
+  std::int64_t rows = 0;  // of the last layer with weights, of all inferences of the batch
+  for (std::size_t i = 0; i < gemms.size(); ++i) {
+    if (!gemms[i].weights_are_activations) {
+      rows = gemms[i].m;
+    } else if (i + 1 < gemms.size() && are_attention(gemms[i], gemms[i + 1])) {
+      const bool earlier = rows < gemms[i].n * batch;
+      gemms[i].from_earlier_passes = gemms[i + 1].from_earlier_passes = earlier;
+      ++i;
+    }
+  }
+}
+
 /// Parameters of the experts of a layer's groups that no token asks.
 double idle_parameters(const Layer& layer, std::span<const GemmLayer> gemms) {
   if (layer.experts == 0) return 0;
@@ -85,6 +100,7 @@ Network::Network(std::string name, std::string description, std::string source, 
     other_parameters_ += idle_parameters(layer, gemms);
   }
   totals_.parameters += other_parameters_;
+  mark_earlier_passes(gemms_, batch_);
   const bool stated = std::ranges::any_of(gemms_, [](const GemmLayer& gemm) { return gemm.after.any(); });
   for (GemmLayer& gemm : gemms_) gemm.work_stated = stated;
   for (const double total : {totals_.macs, totals_.parameters, totals_.input_bytes, totals_.output_bytes}) {

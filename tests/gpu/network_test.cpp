@@ -361,18 +361,17 @@ TEST(NetworkOnGpu, OnlyScoresAndTheirValuesAreAttention) {
   const std::vector<workload::GemmLayer>& gemms = network.gemms();
   const auto scores = std::find_if(gemms.begin(), gemms.end(), [](const auto& g) { return g.weights_are_activations; });
   const workload::GemmLayer &first = *scores, &second = *(scores + 1);
-  const auto attention = attention_of(first, second, 2048, DType::bf16);
+  const auto attention = attention_of(first, second, DType::bf16);
   ASSERT_TRUE(attention);
   EXPECT_EQ(attention->heads, 8);
   EXPECT_EQ(attention->rows, 4 * 2048) << "the four heads that share keys";
   EXPECT_EQ(attention->context, 2048);
   EXPECT_EQ(attention->key_length, 128);
   EXPECT_FALSE(attention->cached);
-  EXPECT_TRUE(attention_of(first, second, 1, DType::bf16)->cached);
-  EXPECT_FALSE(attention_of(*(scores - 1), first, 2048, DType::bf16));
+  EXPECT_FALSE(attention_of(*(scores - 1), first, DType::bf16));
   workload::GemmLayer other = second;
   other.repeat += 1;
-  EXPECT_FALSE(attention_of(first, other, 2048, DType::bf16));
+  EXPECT_FALSE(attention_of(first, other, DType::bf16));
 }
 
 }  // namespace

@@ -103,6 +103,22 @@ TEST(LayerFeatures, TheMostHandedOverIsOfTheWholeNetworkWithoutItsOwnInputAndOut
   EXPECT_NEAR(most({wide_input, middle, scores, wide_output}), 3 * 32 * 64, kBytes);
 }
 
+TEST(LayerFeatures, KeysOfEarlierPassesAreHandedOverByNobody) {
+  const GemmLayer wide_input = fully_connected(8, 16, 512), wide_output = fully_connected(8, 1024, 64);
+  GemmLayer keys = fully_connected(8, 32, 64);
+  keys.weights_are_activations = true;
+  const auto made = [&] {
+    const LayerTable table = layer_table({wide_input, keys, wide_output});
+    EXPECT_EQ(feature(table, 1, "from_earlier_passes"), keys.from_earlier_passes ? 1 : 0);
+    EXPECT_EQ(feature(table, 0, "from_earlier_passes"), 0);
+    EXPECT_NEAR(std::exp2(feature(table, 0, "log2_most_handed_over_bytes")) - 1, 32 * 64, kBytes) << "as it ever was";
+    return std::exp2(feature(table, 0, "log2_most_made_bytes")) - 1;
+  };
+  EXPECT_NEAR(made(), 32 * 64, kBytes);
+  keys.from_earlier_passes = true;
+  EXPECT_NEAR(made(), 8 * 64, kBytes) << "the inputs of the layers behind";
+}
+
 TEST(LayerFeatures, StandInTheDocumentation) {
   const std::string text = read_file(hindsight::test::repository() / "docs" / "workloads.md");
   std::string table = "| feature | meaning |\n|:---|:---|\n";
@@ -123,6 +139,8 @@ TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
   EXPECT_EQ(layer_feature_version(24), 3);
   EXPECT_EQ(layer_features()[layer_feature_count(4) - 1].name, "log2_row_outputs");
   EXPECT_EQ(layer_feature_version(26), 4);
+  EXPECT_EQ(layer_features()[layer_feature_count(5) - 1].name, "log2_most_made_bytes");
+  EXPECT_EQ(layer_feature_version(28), 5);
   EXPECT_EQ(layer_feature_version(22), std::nullopt);
   EXPECT_EQ(layer_feature_version(20), std::nullopt);
   EXPECT_EQ(layer_feature_version(-1), std::nullopt);

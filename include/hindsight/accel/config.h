@@ -71,6 +71,7 @@ struct TemplateRules {
   double extra_hops = 1;               ///< of a byte on the NoC, besides half of the grid in either direction
   bool weights_in_pes = false;         ///< PE memories keep weights where all activations stay on chip
   bool constants_in_halves = false;    ///< the parameter memory holds a layer's constants and the next one's, half each
+  bool caches_in_dram = false;         ///< keys and values of earlier passes never stay on chip
 };
 
 /// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the

@@ -283,8 +283,8 @@ enum class Depth : std::uint8_t {
 /// embeddings and the experts that a token does not ask, which its DRAM has to hold all the same.
 [[nodiscard]] Evaluation evaluate(const ChipFacts& chip, std::span<const workload::GemmLayer> layers, Depth depth,
                                   std::span<LayerResult> details = {}, double other_parameters = 0);
-/// What a DRAM has to hold of a network, in operands: all its parameters, keys and values of attention.
-[[nodiscard]] double stored_operands(const workload::Network& network);
+/// What a DRAM has to hold of a network at least, in operands (network_cost.h, StoredOperands).
+[[nodiscard]] double stored_operands(const workload::Network& network, const TemplateRules& rules);
 /// The layers and the other parameters of a network.
 [[nodiscard]] Evaluation evaluate(const ChipFacts& chip, const workload::Network& network, Depth depth,
                                   std::span<LayerResult> details = {});

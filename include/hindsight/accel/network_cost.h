@@ -36,14 +36,21 @@ struct ChipRates {
           .granule_operands = kDmaGranuleBytes / config.operand_bytes()};
 }
 
+/// Keys or values that earlier passes left in DRAM, where the model's version says so.
+[[nodiscard]] constexpr bool is_left_in_dram(const LayerShape& layer, const ResidentMemory& memory) {
+  return memory.caches_in_dram && layer.from_earlier_passes;
+}
+
 /// Share of a layer's weights that stays on chip: parameters are cached in execution order until the space is full.
 ///
 /// Equation: cached = clamp(space - weights of earlier layers, 0, W) / W. Run-time operands of matmuls count as
-/// on chip when all of them fit where activations stay.
+/// on chip when all of them fit where activations stay; keys and values of earlier passes, of which every layer has its
+/// own, never (version 3 of the model; before it they were such operands).
 [[nodiscard]] constexpr double cached_frac(const LayerShape& layer, double earlier_weight_bytes,
                                            const ResidentMemory& memory) {
   const double all_bytes = layer.weight_bytes * layer.repeat;
   if (all_bytes <= 0) return 1.0;
+  if (is_left_in_dram(layer, memory)) return 0.0;
   if (layer.weights_are_activations) return all_bytes <= memory.activation_half_bytes ? 1.0 : 0.0;
   return std::clamp(memory.parameter_bytes - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
 }
@@ -77,7 +84,8 @@ struct ChipRates {
   const bool is_repeated = layer.repeat > 1.0;  // then it hands over to itself
   const double in_bytes = is_first && !is_repeated ? 0.0 : kept_input_bytes(layer, memory);
   const double out_bytes = is_last && !is_repeated ? 0.0 : kept_output_bytes(layer, memory);
-  const double operand_bytes = layer.weights_are_activations ? layer.weight_bytes * layer.repeat : 0.0;
+  const bool is_made_here = layer.weights_are_activations && !is_left_in_dram(layer, memory);
+  const double operand_bytes = is_made_here ? layer.weight_bytes * layer.repeat : 0.0;
   return std::max(in_bytes, std::max(out_bytes, operand_bytes));
 }
 
@@ -278,6 +286,26 @@ constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double re
   metrics.energy.add_scaled(layer.energy, repeat);
 }
 
+/// Operands that DRAM holds at least.
+///
+/// Equation: parameters + keys and values of earlier passes + input and output of the largest layer, as on a
+/// GPU (gpu/tensor_parallel.h, resident_bytes);
+/// before version 3 of the model parameters + every layer's run-time operands.
+struct StoredOperands {
+  double parameters = 0, caches = 0, activations = 0;
+
+  constexpr void add(const LayerShape& layer, const TemplateRules& rules) {
+    const double operands = layer.weight_bytes * layer.repeat;
+    if (!layer.weights_are_activations) {
+      parameters += operands;
+    } else if (layer.from_earlier_passes || !rules.caches_in_dram) {
+      caches += operands;
+    }
+    if (rules.caches_in_dram) activations = std::max(activations, layer.input_bytes + layer.output_bytes);
+  }
+  [[nodiscard]] constexpr double total() const { return parameters + caches + activations; }
+};
+
 /// What a chip makes of a network, layer by layer.
 struct NetworkCost {
   Metrics totals;             ///< over the layers that have a mapping
@@ -285,7 +313,7 @@ struct NetworkCost {
   double macs = 0;            ///< of the layers that have a mapping
   double weight_bytes = 0;    ///< parameters of all layers
   double cached_bytes = 0;    ///< those of them that stay on chip
-  double stored_bytes = 0;    ///< what DRAM holds: weights, other parameters, and keys and values of attention
+  double stored_bytes = 0;    ///< what DRAM holds: stored_operands()
   double last_constants = 0;  ///< channel constants per PE of the layer before
   double most_constants = 0;  ///< of any layer
 };
@@ -381,7 +409,7 @@ constexpr void stream_program(Metrics& totals, const ChipFacts& chip, const Chip
   totals.energy.leakage_j += chip.idle_w * cycles / chip.config.clock_hz();
 }
 
-/// A network whose parameters, keys and values the DRAM cannot hold does not run; one of a capacity that is not known
+/// A network that the DRAM cannot hold (StoredOperands) does not run; one of a capacity that is not known
 /// holds all.
 constexpr void check_dram_capacity(NetworkCost& cost, const AcceleratorConfig& config) {
   const double held_bytes = dram_bytes(config);
@@ -435,7 +463,8 @@ template <class ShapeOf, class CostOf, class See>
                                                const ShapeOf& shape_of, const CostOf& cost_of, const See& see,
                                                double other_parameters) {
   NetworkCost cost;
-  cost.stored_bytes = other_parameters * chip.config.operand_bytes();
+  StoredOperands stored;
+  stored.parameters = other_parameters;
   const ResidentMemory resident = resident_for(chip.config, rates.resident, count, shape_of);
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < count; ++i) {
@@ -446,11 +475,12 @@ template <class ShapeOf, class CostOf, class See>
       cost.weight_bytes += layer.weight_bytes * layer.repeat;
       cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_on_chip_frac();
     }
-    cost.stored_bytes += layer.weight_bytes * layer.repeat * chip.config.operand_bytes();
+    stored.add(layer, chip.config.rules);
     const LayerCost& one = cost_of(i, residency);
     add_layer_cost(cost, layer, static_cast<std::int32_t>(i), one, chip.config);
     see(i, one);
   }
+  cost.stored_bytes = stored.total() * chip.config.operand_bytes();
   finish(cost, chip, rates);
   return cost;
 }

@@ -38,6 +38,7 @@ struct LayerShape {
   bool depthwise = false;
   bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
+  bool from_earlier_passes = false;  ///< keys or values that no layer of the network makes
   /// Equal layers cost the same; the order is for tables.
   friend auto operator<=>(const LayerShape&, const LayerShape&) = default;  // NOLINT(modernize-use-nullptr): its zero
 };
@@ -63,15 +64,13 @@ struct LayerShape {
   shape.output_bytes = layer.output_bytes;
   shape.depthwise = layer.depthwise;
   shape.weights_are_activations = layer.weights_are_activations;
+  shape.from_earlier_passes = layer.from_earlier_passes;
   return shape;
 }
 
 /// Whether layer i makes the scores of an attention whose values are the next layer.
 [[nodiscard]] constexpr bool is_attention(std::span<const workload::GemmLayer> layers, std::size_t i) {
-  if (i + 1 >= layers.size()) return false;
-  const workload::GemmLayer &scores = layers[i], &values = layers[i + 1];
-  return scores.weights_are_activations && values.weights_are_activations && scores.m == values.m &&
-         scores.count == values.count && scores.repeat == values.repeat && scores.n == values.k;
+  return i + 1 < layers.size() && workload::are_attention(layers[i], layers[i + 1]);
 }
 
 /// Layer i with what it is to its neighbours. Its vector work: softmax of scores, else what the network says of it. Of

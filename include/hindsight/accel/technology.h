@@ -13,8 +13,10 @@ namespace hindsight::accel {
 
 /// Version of this model where a technology names none; bumped whenever a result of it changes.
 inline constexpr int kModelVersion = 1;
-/// Of technologies with `model_version: 2`.
-inline constexpr int kSiliconModelVersion = 2;
+/// The newest, of the technologies *-silicon. Those since kFirstSiliconModelVersion read the same keys; version 3
+/// leaves keys and values of earlier passes in DRAM, and counts what that holds as a GPU's is counted. Of networks
+/// without such keys that the DRAM holds its figures are those of version 2.
+inline constexpr int kSiliconModelVersion = 3, kFirstSiliconModelVersion = 2;
 
 /// Power-law fit of CACTI results for one port width: y = coefficient * KiB^exponent.
 struct PowerLaw {
@@ -89,7 +91,7 @@ struct Technology {
   Cooling cooling_class = Cooling::as_technology;  ///< of designs that name none
 
   /// Version 1: a chip is its parts, every multicast crosses the grid within a cycle, heat is limited per area of the
-  /// array. Version 2: placed silicon, pipelined hops, cooling classes.
+  /// array. From version 2: placed silicon, pipelined hops, cooling classes.
   [[nodiscard]] bool is_version_1() const { return model_version == 1; }
   /// The class of a chip, version 2; of version 1 one that limits nothing.
   [[nodiscard]] CoolingClass cooling_of(Cooling chip) const;
@@ -119,7 +121,7 @@ void require_expressible(const Technology& technology, const std::string& chip, 
 /// out); starting a layer one cycle per instruction of its loops, and h per row and column to tell the PEs.
 [[nodiscard]] TemplateRules template_rules(const Technology& technology);
 
-/// Where neither a command nor the design space or the chip names one: version 2 of the model at 22 nm.
+/// Where neither a command nor the design space or the chip names one: placed silicon at 22 nm.
 inline constexpr const char* kDefaultTechnology = "22nm-silicon";
 
 /// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name

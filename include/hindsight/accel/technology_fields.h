@@ -42,7 +42,7 @@ void for_each_sram_field(Sram& sram, Visit&& visit) {
   visit("leakage_mw", sram.leakage_mw);
   visit("largest_macro_kib", sram.largest_macro_kib, NumberRule{.bounds = {.low = 1, .high = 1048576}});
   visit("largest_area_macro_kib", sram.largest_area_macro_kib,
-        of_version(kSiliconModelVersion, {.low = 1, .high = 1048576}));
+        of_version(kFirstSiliconModelVersion, {.low = 1, .high = 1048576}));
 }
 
 /// Calls visit(name, number, rule), visit(name, sram), visit(name, numbers per DramType) or visit(name, cooling
@@ -69,18 +69,18 @@ void for_each_technology_field(Tech& technology, Visit&& visit) {
   visit("dram_phy_mm2_per_gb_per_s", technology.dram_phy_mm2_per_gb_per_s);
   visit("power_density_limit_w_per_mm2", technology.power_density_limit_w_per_mm2, of_version(1, around(0.376, 0.376)));
   visit("reticle_limit_mm2", technology.reticle_limit_mm2, NumberRule{.bounds = around(858, 858), .required = false});
-  visit("engine_mm2", technology.engine_mm2, of_version(kSiliconModelVersion, up_to(0.378)));
-  visit("clock_pj_per_mm2", technology.clock_pj_per_mm2, of_version(kSiliconModelVersion, kNonNegative));
-  visit("peak_activity", technology.peak_activity, of_version(kSiliconModelVersion, {.low = 1, .high = 100}));
-  visit("placement_fill", technology.placement_fill, of_version(kSiliconModelVersion, {.low = 0.1, .high = 1}));
-  visit("noc_hop_cycles", technology.noc_hop_cycles, of_version(kSiliconModelVersion, {.low = 1, .high = 100}));
-  visit("max_clock_mhz", technology.max_clock_mhz, of_version(kSiliconModelVersion, around(1000, 2000)));
-  visit("mac_fp8_pj", technology.mac_fp8_pj, of_version(kSiliconModelVersion, around(0.0426, 0.104)));
-  visit("mac_fp8_um2", technology.mac_fp8_um2, of_version(kSiliconModelVersion, around(175, 1150)));
-  visit("mac_bf16_pj", technology.mac_bf16_pj, of_version(kSiliconModelVersion, around(0.156, 0.38)));
-  visit("mac_bf16_um2", technology.mac_bf16_um2, of_version(kSiliconModelVersion, around(278, 1830)));
-  visit("vector_op_pj", technology.vector_op_pj, of_version(kSiliconModelVersion, around(0.18, 0.437)));
-  visit("vector_lane_mm2", technology.vector_lane_mm2, of_version(kSiliconModelVersion, around(0.00719, 0.047)));
+  visit("engine_mm2", technology.engine_mm2, of_version(kFirstSiliconModelVersion, up_to(0.378)));
+  visit("clock_pj_per_mm2", technology.clock_pj_per_mm2, of_version(kFirstSiliconModelVersion, kNonNegative));
+  visit("peak_activity", technology.peak_activity, of_version(kFirstSiliconModelVersion, {.low = 1, .high = 100}));
+  visit("placement_fill", technology.placement_fill, of_version(kFirstSiliconModelVersion, {.low = 0.1, .high = 1}));
+  visit("noc_hop_cycles", technology.noc_hop_cycles, of_version(kFirstSiliconModelVersion, {.low = 1, .high = 100}));
+  visit("max_clock_mhz", technology.max_clock_mhz, of_version(kFirstSiliconModelVersion, around(1000, 2000)));
+  visit("mac_fp8_pj", technology.mac_fp8_pj, of_version(kFirstSiliconModelVersion, around(0.0426, 0.104)));
+  visit("mac_fp8_um2", technology.mac_fp8_um2, of_version(kFirstSiliconModelVersion, around(175, 1150)));
+  visit("mac_bf16_pj", technology.mac_bf16_pj, of_version(kFirstSiliconModelVersion, around(0.156, 0.38)));
+  visit("mac_bf16_um2", technology.mac_bf16_um2, of_version(kFirstSiliconModelVersion, around(278, 1830)));
+  visit("vector_op_pj", technology.vector_op_pj, of_version(kFirstSiliconModelVersion, around(0.18, 0.437)));
+  visit("vector_lane_mm2", technology.vector_lane_mm2, of_version(kFirstSiliconModelVersion, around(0.00719, 0.047)));
   visit("cooling", technology.cooling);
 }
 

@@ -25,9 +25,10 @@ struct ResidentMemory {
   double pe_parameter_bytes = 0;        ///< space for weights in the PE memories, which the network decides
   double shared_parameter_bytes = 0;    ///< space for weights in the shared memory
   double pe_activation_half_bytes = 0;  ///< the PEs' part of activation_half_bytes
-  double weight_tile_k = 0;   ///< terms and columns of a tile of weights, where they are stored in whole ones; 0: as
-  double weight_tile_n = 0;   ///< they are
-  bool vector_units = false;  ///< scores are handed over head by head, and what runs after a layer is counted
+  double weight_tile_k = 0;     ///< terms and columns of a tile of weights, where they are stored in whole ones; 0: as
+  double weight_tile_n = 0;     ///< they are
+  bool vector_units = false;    ///< scores are handed over head by head, and what runs after a layer is counted
+  bool caches_in_dram = false;  ///< as TemplateRules
 };
 /// Equation: parameters = PEs * cores * core memory * (1 - working); activations = PEs * PE memory * (1 - working) / 2;
 /// chunks = one of the two working buffers of all PEs or cores. A shared memory keeps weights with kSharedWeightFrac of
@@ -46,7 +47,8 @@ struct ResidentMemory {
           .pe_activation_half_bytes = pe_half_bytes,
           .weight_tile_k = whole_tiles ? config.macs_per_lane : 0.0,
           .weight_tile_n = whole_tiles ? config.compute_lanes : 0.0,
-          .vector_units = config.vector_lanes > 0};
+          .vector_units = config.vector_lanes > 0,
+          .caches_in_dram = config.rules.caches_in_dram};
 }
 
 /// The memories of a chip that runs a network whose activations need `handed_over_bytes` on either side (ping and pong)

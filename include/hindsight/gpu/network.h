@@ -82,10 +82,9 @@ struct NetworkPrediction {
 /// the memory of the layer's inputs; its output is in the format of the next layer's inputs, which is `dtype`.
 [[nodiscard]] Gemm library_gemm(const workload::GemmLayer& layer, DType dtype);
 
-/// The attention whose scores and values are two successive layers; nothing for layers that are not such. `tokens`:
-/// rows per inference that the network computes there.
+/// The attention whose scores and values are two successive layers; nothing for layers that are not such.
 [[nodiscard]] std::optional<Attention> attention_of(const workload::GemmLayer& scores,
-                                                    const workload::GemmLayer& values, double tokens, DType dtype);
+                                                    const workload::GemmLayer& values, DType dtype);
 
 /// How a network runs.
 struct NetworkRun {

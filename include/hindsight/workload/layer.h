@@ -100,9 +100,12 @@ struct GemmLayer {
   std::int64_t in_channels = 1;  ///< channels of one group (k for non-convolutions)
   bool depthwise = false;
   bool weights_are_activations = false;  ///< matmul: the "weights" are produced at run time, never cached
-  double macs = 0;                       ///< multiply-accumulates, all of `count`
-  double parameters = 0;                 ///< trained parameters incl. bias (0 for matmul)
-  double weight_bytes = 0;               ///< int8 weight elements of the k x n operand, all of `count`; biases excluded
+  /// matmul: they are the keys or values of more tokens than the pass has, which passes before it made. Known of layers
+  /// of a Network.
+  bool from_earlier_passes = false;
+  double macs = 0;          ///< multiply-accumulates, all of `count`
+  double parameters = 0;    ///< trained parameters incl. bias (0 for matmul)
+  double weight_bytes = 0;  ///< int8 weight elements of the k x n operand, all of `count`; biases excluded
   /// Distinct input activation bytes that some output needs (a strided 1x1 kernel skips pixels); for matmul the
   /// m x k operand only.
   double input_bytes = 0;
@@ -111,6 +114,15 @@ struct GemmLayer {
   /// Some layer of the network says what runs after it, so that one that says nothing has nothing.
   bool work_stated = false;
 };
+
+/// Key of GemmLayer::from_earlier_passes in JSON; of a log's layers where it is true.
+inline constexpr const char* kFromEarlierPasses = "from_earlier_passes";
+
+/// Whether two successive layers are one attention: its scores, and what they weigh.
+[[nodiscard]] constexpr bool are_attention(const GemmLayer& scores, const GemmLayer& values) {
+  return scores.weights_are_activations && values.weights_are_activations && scores.m == values.m &&
+         scores.count == values.count && scores.repeat == values.repeat && scores.n == values.k;
+}
 
 /// Lowers a layer at `batch` images (or sequences) to its GEMM.
 /// Model: im2col: m = batch*P*Q, n = out_channels/groups, k = in_channels/groups*R*S, count = groups

@@ -54,6 +54,8 @@ class Axes {
   [[nodiscard]] std::uint64_t groups() const { return groups_; }
   /// Combinations of the question's levels, legal or not.
   [[nodiscard]] std::uint64_t designs() const { return designs_; }
+  /// Of the chips of every point.
+  [[nodiscard]] const TemplateRules& rules() const { return rules_; }
   /// The first six indices of group number `group`; the others 0.
   [[nodiscard]] Point group_point(std::uint64_t group) const;
   [[nodiscard]] AcceleratorConfig config(const Point& point) const;

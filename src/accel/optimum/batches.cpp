@@ -145,14 +145,15 @@ void keep(const WaitingGroup& group, std::uint64_t point, std::size_t applicatio
 SiteQuestion site_question(const Axes& axes, const std::vector<const workload::Network*>& networks,
                            LandscapeMetrics metrics) {
   SiteQuestion question;
+  const TemplateRules& rules = axes.rules();
   for (const workload::Network* network : networks) {
     std::vector<LayerShape> shapes;
     for (const workload::GemmLayer& gemm : network->gemms()) shapes.push_back(layer_shape(gemm));
-    question.add_application(shapes);
+    question.add_application(shapes, rules);
   }
   question.memories = {axes[Role::pe_memory].values, axes[Role::core_memory].values, axes[Role::activation].values,
                        axes[Role::parameter].values};
-  if (!axes.config({}).rules.constants_in_halves) question.memories.back().resize(1);
+  if (!rules.constants_in_halves) question.memories.back().resize(1);
   question.bandwidths_gb_per_s = axes[Role::bandwidth].values;
   question.parameter_entries = axes[Role::parameter].values;
   question.instruction_entries = axes[Role::instruction].values;
@@ -173,7 +174,7 @@ BatchChip batch_chip(const BuildableChip& chip) {
 Made make_in_batches(const Making& making, SiteEngine& engine) {
   const SiteQuestion question = site_question(making.axes, making.question.networks, making.metrics);
   const std::vector<std::unique_ptr<Keeper>> keepers = make_keepers(making);
-  const Layers layers(making.question.networks);
+  const Layers layers(making.question.networks, making.axes.rules());
   Made made;
   made.records.reserve(making.reserve);
   const auto take = [&](const Round& round) {

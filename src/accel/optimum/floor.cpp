@@ -62,7 +62,7 @@ class FloorSearch {
       if (limit.metric->name == "peak_power_w") peak_w_ = std::min(peak_w_, limit.most);
     }
     for (const workload::Network* network : question.networks) {
-      stored_elements_.push_back(stored_operands(*network));
+      stored_elements_.push_back(stored_operands(*network, rules_));
     }
   }
 

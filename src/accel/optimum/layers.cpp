@@ -11,7 +11,7 @@ namespace hindsight::accel::optimum {
 namespace {
 
 /// All that distinguishes two shapes; the repeat is the use's.
-using Key = std::array<double, 19>;
+using Key = std::array<double, 20>;
 Key key_of(const LayerShape& shape) {
   return {shape.m,
           shape.n,
@@ -31,20 +31,22 @@ Key key_of(const LayerShape& shape) {
           shape.depthwise ? 1.0 : 0.0,
           shape.windowed ? 1.0 : 0.0,
           shape.weights_are_activations ? 1.0 : 0.0,
+          shape.from_earlier_passes ? 1.0 : 0.0,
           shape.repeat};
 }
 
 }  // namespace
 
-Layers::Layers(const std::vector<const workload::Network*>& networks) {
+Layers::Layers(const std::vector<const workload::Network*>& networks, const TemplateRules& rules) {
   std::map<Key, std::uint32_t> known;
+  const ResidentMemory memory{.caches_in_dram = rules.caches_in_dram};
   for (const workload::Network* network : networks) {
     Span span{.begin = uses_.size(), .end = 0};
     double repeats = 0, handed_over = 0;
     for (const workload::GemmLayer& gemm : network->gemms()) {
       const LayerShape shape = layer_shape(gemm);
       handed_over = std::max(handed_over, handed_over_bytes(shape, &gemm == &network->gemms().front(),
-                                                            &gemm == &network->gemms().back(), {}));
+                                                            &gemm == &network->gemms().back(), memory));
       const auto [found, fresh] = known.try_emplace(key_of(shape), static_cast<std::uint32_t>(shapes_.size()));
       if (fresh) shapes_.push_back(shape);
       uses_.push_back({.shape = found->second, .repeat = shape.repeat});

@@ -36,7 +36,8 @@ struct DramPoint {
 
 class Layers {
  public:
-  explicit Layers(const std::vector<const workload::Network*>& networks);
+  /// `rules`: those of the chips that are asked about.
+  Layers(const std::vector<const workload::Network*>& networks, const TemplateRules& rules);
   [[nodiscard]] const std::vector<LayerShape>& shapes() const { return shapes_; }
   [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
   [[nodiscard]] const std::vector<Span>& applications() const { return applications_; }

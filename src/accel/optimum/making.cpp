@@ -21,7 +21,7 @@ struct Worker {
   Sites sites;
   GroupChips chips;
   explicit Worker(const Making& making)
-      : layers(making.question.networks), sites(making.axes, layers, making.metrics) {}
+      : layers(making.question.networks, making.axes.rules()), sites(making.axes, layers, making.metrics) {}
 };
 
 /// Every chip of one group.

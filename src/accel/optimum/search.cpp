@@ -47,7 +47,7 @@ Search::Search(const Question& question)
     : question_(question),
       axes_(question),
       legality_(question, axes_),
-      layers_(question.networks),
+      layers_(question.networks, axes_.rules()),
       chips_(axes_, *question.technology, fact_limits(question)),
       most_latency_s_(most(question, "latency_s")),
       most_energy_j_(most(question, "energy_j")),

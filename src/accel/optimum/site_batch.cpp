@@ -42,11 +42,12 @@ MemoryLevels saturated_levels(const LayerShape& layer, const AcceleratorConfig& 
           level_with(memories[3], enough.parameter_memory_entries)};
 }
 
-void SiteQuestion::add_application(const std::vector<LayerShape>& network) {
+void SiteQuestion::add_application(const std::vector<LayerShape>& network, const TemplateRules& rules) {
   ApplicationLayers span{.begin = static_cast<std::uint32_t>(layers.size()), .end = 0};
   double earlier_weight_bytes = 0, handed_over = 0;
+  const ResidentMemory memory{.caches_in_dram = rules.caches_in_dram};
   for (std::size_t i = 0; i < network.size(); ++i) {
-    handed_over = std::max(handed_over, handed_over_bytes(network[i], i == 0, i + 1 == network.size(), {}));
+    handed_over = std::max(handed_over, handed_over_bytes(network[i], i == 0, i + 1 == network.size(), memory));
   }
   for (std::size_t i = 0; i < network.size(); ++i) {
     const LayerShape& shape = network[i];

@@ -64,8 +64,8 @@ struct SiteQuestion {
   std::vector<double> bandwidths_gb_per_s;                     ///< by level, ascending
   std::vector<double> parameter_entries, instruction_entries;  ///< by level, ascending; at most 255 each
   bool energies = false;
-  /// Appends an application with these layers.
-  void add_application(const std::vector<LayerShape>& network);
+  /// Appends an application with these layers, on chips with these rules.
+  void add_application(const std::vector<LayerShape>& network, const TemplateRules& rules);
 };
 
 /// What one repeat of a layer costs on the chips of a group whatever the mapping and the memories.
