@@ -8,6 +8,7 @@
 
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/model_version.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
@@ -34,7 +35,7 @@ struct Explained {
 /// The shipped technology that the log's evaluator, or a verdict, names; nothing: another simulator's.
 std::optional<accel::Technology> technology_of(const report::ChosenDesign& chosen) {
   for (const std::string& name : list_data_files("data/technology")) {
-    accel::Technology technology = accel::load_technology(name);
+    accel::Technology technology = accel::in_version_of(accel::load_technology(name), chosen.evaluator);
     if (technology.name == chosen.technology || accel::evaluator_name(technology) == chosen.evaluator)
       return technology;
   }

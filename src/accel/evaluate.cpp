@@ -215,7 +215,7 @@ struct Definition {
   std::string& text;
   int version;
   void operator()(const char* name, double number, const NumberRule& rule) const {
-    if (rule.of_version != 0 && rule.of_version != version) return;
+    if (!rule.is_known_in(version)) return;
     text += fmt::format(" {}={}", name, number);
   }
   void operator()(const char* name, const PowerLaw& law) const {

@@ -82,16 +82,13 @@ Bounds dram_bounds(std::string_view key) {
   return around(0.0149, 0.113);
 }
 
-[[nodiscard]] bool is_of(const NumberRule& rule, int version) {
-  return rule.of_version == 0 || rule.of_version == version;
-}
 
 /// Names the fields of one version that a visitor hands over.
 struct KeysOf {
   int version;
   std::vector<std::string> keys;
   void operator()(const char* name, double, const NumberRule& rule) {
-    if (is_of(rule, version)) keys.emplace_back(name);
+    if (rule.is_known_in(version)) keys.emplace_back(name);
   }
   void operator()(const char* name, const CoolingClass (&)[kCoolingClassCount]) {
     if (version != 1) keys.emplace_back(name);
@@ -108,7 +105,7 @@ class Reader {
   Reader(const ConfigNode& node, int version) : node_(node), version_(version) {}
 
   void operator()(const char* name, double& number, const NumberRule& rule) const {
-    if (!is_of(rule, version_)) return;
+    if (!rule.is_known_in(version_)) return;
     if (rule.required || node_.has(name)) number = number_at(node_.at(name), name, rule.bounds);
   }
   void operator()(const char* name, PowerLaw& law) const {

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/model_version.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
@@ -138,8 +139,10 @@ class Repeater {
         continue;
       }
       try {
-        accel::Technology technology = accel::load_technology(
-            foreign_name(technology_named_by(one.name), "the log's technology", "Verify without --deep"));
+        accel::Technology technology =
+            accel::in_version_of(accel::load_technology(foreign_name(technology_named_by(one.name),
+                                                                     "the log's technology", "Verify without --deep")),
+                                 one.name);
         if (sha256_hex(accel::evaluator_definition(technology)) == one.definition_hash) {
           why.clear();
           technologies_.emplace(one.evaluator_id, std::move(technology));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/model_version.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
@@ -59,8 +60,9 @@ std::string technology_of_rows(const surrogate::Model& model) {
 }
 
 accel::Technology technology_for(const ProposalRequest& request, const surrogate::Model& model) {
-  accel::Technology technology =
-      accel::load_technology(request.technology.empty() ? technology_of_rows(model) : request.technology);
+  const accel::Technology technology = accel::in_version_of(
+      accel::load_technology(request.technology.empty() ? technology_of_rows(model) : request.technology),
+      rows_evaluator(model));
   require_technology(model, technology);
   return technology;
 }

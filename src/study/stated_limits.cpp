@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "hindsight/accel/model_version.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
@@ -67,9 +68,9 @@ std::string stated_limits_text(const std::vector<evaluator::StatedLimit>& limits
 std::shared_ptr<const evaluator::Evaluator> built_in_of_rows(const dataset::Dataset& data) {
   const std::string technology = technology_of_evaluator(data.evaluator);
   if (technology.empty() || names_a_file(technology) || !evaluator::describes_accelerator(data.space)) return nullptr;
-  const auto noise = evaluator::parse_evaluator_name(data.evaluator).noise;
+  const auto [exact, noise] = evaluator::parse_evaluator_name(data.evaluator);
   try {
-    auto found = evaluator::built_in(data.space, accel::load_technology(technology));
+    auto found = evaluator::built_in(data.space, accel::in_version_of(accel::load_technology(technology), exact));
     if (noise) found = evaluator::noisy(found, *noise);
     return sha256_hex(found->definition()) == data.evaluator_definition ? found : nullptr;
   } catch (const Error& error) {

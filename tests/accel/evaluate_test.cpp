@@ -153,6 +153,43 @@ TEST(ParameterCaching, FillsInExecutionOrder) {
   EXPECT_EQ(cached_frac(layer, 0, memory), 0);
 }
 
+TEST(ParameterCaching, LeavesKeysOfEarlierPassesInDram) {
+  ResidentMemory memory{.parameter_bytes = 250, .activation_half_bytes = 100, .pe_activation_half_bytes = 100};
+  LayerShape keys;
+  keys.weight_bytes = 60;
+  keys.input_bytes = keys.output_bytes = 1;
+  keys.weights_are_activations = keys.from_earlier_passes = true;
+  for (const bool in_dram : {false, true}) {
+    memory.caches_in_dram = in_dram;
+    EXPECT_EQ(cached_frac(keys, 0, memory), in_dram ? 0 : 1);
+    EXPECT_EQ(handed_over_bytes(keys, false, false, memory), in_dram ? 1 : 60) << "nobody hands them over";
+    keys.from_earlier_passes = false;  // made by the pass itself
+    EXPECT_EQ(cached_frac(keys, 0, memory), 1);
+    EXPECT_EQ(handed_over_bytes(keys, false, false, memory), 60);
+    keys.from_earlier_passes = true;
+  }
+}
+
+/// DRAM has all parameters, the keys of earlier passes, and one layer's input and output at a time.
+TEST(StoredOperands, AreThoseThatOutliveALayerAndTheLargestLayer) {
+  LayerShape product;
+  product.weight_bytes = 100;
+  product.repeat = 2;
+  product.input_bytes = 30;
+  product.output_bytes = 50;
+  LayerShape made = product, keys = product;
+  made.weights_are_activations = keys.weights_are_activations = keys.from_earlier_passes = true;
+  made.output_bytes = 20;
+  const auto stored = [&](bool since_version_3) {
+    StoredOperands sum;
+    sum.parameters = 7;
+    for (const LayerShape& layer : {product, made, keys}) sum.add(layer, {.caches_in_dram = since_version_3});
+    return sum.total();
+  };
+  EXPECT_EQ(stored(true), 7 + 200 + 200 + 80);
+  EXPECT_EQ(stored(false), 7 + 200 + 200 + 200);
+}
+
 TEST(FillAndDrain, ChargeDramOnlyWhenUsed) {
   AcceleratorConfig config = tiny_chip();
   config.pes_x = 3;

@@ -404,7 +404,8 @@ TEST(OptimumStructure, TheFloorOfAnApplicationIsTheSumOfItsLayers) {
     }
     const Core core = edge.chips.core(*group, point);
     const Prices prices = edge.chips.prices(*group, edge.chips.whole(*group, core, point), point);
-    const double floor = ApplicationFloor(Layers({&network}), *group).dynamic_j(0, byte_prices(core, prices));
+    const double floor =
+        ApplicationFloor(Layers({&network}, edge.axes.rules()), *group).dynamic_j(0, byte_prices(core, prices));
     ASSERT_LE(relative_error(floor, sum_j), kRounding) << inputs().space.text_id(design);
     ++compared;
   }

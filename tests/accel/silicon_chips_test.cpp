@@ -583,7 +583,7 @@ TEST(SiliconModel, AClassMayBeNamedWithTheTechnology) {
   EXPECT_EQ(air.name, "16nm-silicon@air");
   EXPECT_EQ(air.cooling_class, Cooling::air);
   EXPECT_NE(evaluator_definition(air), evaluator_definition(silicon()));
-  EXPECT_EQ(evaluator_name(air), "hindsight-accel 2 16nm-silicon@air");
+  EXPECT_EQ(evaluator_name(air), "hindsight-accel 3 16nm-silicon@air");
   const auto refused = [](const char* name, std::initializer_list<std::string> words) {
     hindsight::test::expect_usage_error([&] { (void)load_technology(name); }, words);
   };

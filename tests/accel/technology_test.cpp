@@ -11,6 +11,8 @@
 #include <string>
 
 #include "edited_yaml.h"
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/model_version.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/accel/silicon_chips.h"
 #include "hindsight/accel/sram_fit.h"
@@ -249,13 +251,29 @@ TEST(TechnologyErrorTest, MissingKeysAreToBeAdded) {
 
 TEST(TechnologyErrorTest, KeysOfVersion2AskForTheVersion) {
   const std::string shipped = "data/technology/7nm-silicon.yaml";
-  const EditedYaml none(shipped, "model_version: 2", "");
+  const EditedYaml none(shipped, "model_version: 3", "");
   expect_usage_error(
       [&] { (void)load_technology(none.path()); },
-      {"edited.yaml:", "key 'mac_fp8_pj' is of version 2 of the model", "names no version", "Add model_version: 2"});
-  const EditedYaml other(shipped, "model_version: 2", "model_version: 1");
+      {"edited.yaml:", "key 'mac_fp8_pj' is of version 3 of the model", "names no version", "Add model_version: 3"});
+  const EditedYaml other(shipped, "model_version: 3", "model_version: 1");
   expect_usage_error([&] { (void)load_technology(other.path()); },
-                     {"key 'mac_fp8_pj' is of version 2", "says version 1", "Write model_version: 2"});
+                     {"key 'mac_fp8_pj' is of version 3", "says version 1", "Write model_version: 3"});
+}
+
+/// The same file, and the evaluator that older logs know, as it was.
+TEST(TechnologyTest, AFileOfVersion2HasTheKeysOfVersion3) {
+  const EditedYaml file("data/technology/7nm-silicon.yaml", "model_version: 3", "model_version: 2");
+  const Technology older = load_technology(file.path()), newest = load_technology("7nm-silicon");
+  EXPECT_EQ(evaluator_name(older), "hindsight-accel 2 7nm-silicon");
+  EXPECT_EQ(older.mac_fp8_pj, newest.mac_fp8_pj);
+  EXPECT_FALSE(template_rules(older).caches_in_dram);
+  EXPECT_TRUE(template_rules(newest).caches_in_dram);
+  const Technology found = in_version_of(newest, evaluator_name(older));
+  EXPECT_EQ(evaluator_definition(found), evaluator_definition(older));
+  EXPECT_EQ(in_version_of(newest, evaluator_name(newest)).model_version, newest.model_version);
+  EXPECT_EQ(in_version_of(newest, "hindsight-accel 2 5nm-silicon").model_version, newest.model_version)
+      << "another node";
+  EXPECT_EQ(in_version_of(newest, "hindsight-accel 1 7nm-silicon").model_version, newest.model_version) << "other keys";
 }
 
 TEST(TechnologyErrorTest, UnknownKeyOffersTheNearest) {

@@ -1,11 +1,13 @@
 /// Does a damaged log come back usable, a written one be copied, and a changed one be found out?
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "apps/app_fixture.h"
+#include "hindsight/accel/technology.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -108,6 +110,22 @@ TEST_F(LogSafety, ABackupIsTakenWhileASweepWrites) {
   // The copy is a sweep that was stopped there: it goes on, to what the other becomes.
   EXPECT_LE(number(file("copy.db"), "SELECT count(*) FROM evaluations"),
             number(file("live.db"), "SELECT count(*) FROM evaluations"));
+}
+
+/// A technology that ships states a newer version than the log was made with.
+TEST_F(LogSafety, DeepVerificationRepeatsRowsOfAnOlderVersionOfTheModel) {
+  std::string text = read_file(repository() / "data/technology/22nm-silicon.yaml");
+  const std::string stated = fmt::format("model_version: {}", accel::kSiliconModelVersion);
+  ASSERT_NE(text.find(stated), std::string::npos);
+  text.replace(text.find(stated), stated.size(), "model_version: 2");
+  const std::string technology = file("22nm-silicon.yaml");
+  write_file_atomically(technology, text);
+  const Outcome swept = hindsight({"sweep", "--space", "edge", "--workloads", "llama3_8b_decode", "--samples", "20",
+                                   "--quiet", "--technology", technology, "--log", file("two.db")});
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  const Outcome verified = hindsight({"log", "verify", file("two.db"), "--deep", "--json"});
+  ASSERT_EQ(verified.exit_code, 0) << verified.out;
+  EXPECT_EQ(Json::parse(verified.out).at("repeatable"), 20);
 }
 
 TEST_F(LogSafety, DeepVerificationRepeatsRowsToTheBit) {

@@ -403,7 +403,7 @@ TEST_F(LogVerbs, EvaluatorsOfOneNameAreToldApart) {
   EXPECT_THAT(hindsight({"log", "show", log}).out, Not(HasSubstr("(definition ")));
   sweep("a.db", {"--technology", edited}, "tiny", 20);
   EXPECT_THAT(hindsight({"log", "show", log}).out,
-              ContainsRegex("hindsight-accel 2 22nm-silicon \\(definition [0-9a-f]{8}\\), "));
+              ContainsRegex("hindsight-accel 3 22nm-silicon \\(definition [0-9a-f]{8}\\), "));
 }
 
 }  // namespace

@@ -224,10 +224,11 @@ workload::Network attentions(int layers, int queries, int keys) {
 }
 
 /// Keys of a layer are `keys` x 512 operands.
-TEST(GpuCheck, CachesOfAllLayersOnAChipThatHoldsThoseOfOneAreAnEstimate) {
+TEST(GpuCheck, CachesOfAllLayersOnAChipThatHoldsThoseOfOneAreAnEstimateBeforeVersion3) {
   const accel::ReferenceChip chip = accel::load_reference_chip("tpu_v4i");
   const accel::AcceleratorConfig& config = chip.config;
-  const accel::Technology technology = accel::load_technology(chip.technology);
+  accel::Technology technology = accel::load_technology(chip.technology);
+  technology.model_version = 2;
   const double room = accel::resident_memory(config).activation_half_bytes;
   const int keys = static_cast<int>(room / 512);
   const auto estimated = [&](const workload::Network& network) {
@@ -240,6 +241,20 @@ TEST(GpuCheck, CachesOfAllLayersOnAChipThatHoldsThoseOfOneAreAnEstimate) {
   EXPECT_FALSE(estimated(attentions(4, 1, 2 * keys)));             // read from DRAM, as they are
   EXPECT_FALSE(estimated(attentions(1, 1, keys / 2)));             // keys and values of one layer fit side by side
   EXPECT_FALSE(spares_caches(config, attentions(4, keys, keys)));  // made by the pass itself
+  technology.model_version = 3;
+  EXPECT_FALSE(estimated(attentions(4, 1, keys))) << "read from DRAM, as on a GPU";
+}
+
+/// One rule of what memory holds: biases, which GPUs hold besides, are a thousandth.
+TEST(GpuCheck, ADesignAndAGpuHoldTheSameOperands) {
+  constexpr double kBiases = 0.004;
+  for (const char* name : {"llama3_8b_decode", "llama3_8b_prefill", "mixtral_8x7b_decode", "bert_base", "resnet50"}) {
+    for (const std::int64_t batch : {1, 64}) {
+      const workload::Network network = workload::load_network(name).with_batch(batch);
+      const double design = accel::stored_operands(network, {.caches_in_dram = true});
+      EXPECT_NEAR(design / gpu::resident_bytes(network, gpu::DType::int8), 1, kBiases) << name << ", " << batch;
+    }
+  }
 }
 
 TEST(GpuCheck, ADesignAtTheCommonNodeStaysAsItIs) {

@@ -101,7 +101,7 @@ std::vector<std::string> limits_of_rows_by(const std::string& evaluator) {
 }
 
 TEST(DramCapacity, IsAskedOfRowsOfTheModelThatKnowsItAlone) {
-  EXPECT_THAT(limits_of_rows_by("hindsight-accel 2 5nm-silicon@liquid"), ::testing::Contains(kDramFilled));
+  EXPECT_THAT(limits_of_rows_by("hindsight-accel 3 5nm-silicon@liquid"), ::testing::Contains(kDramFilled));
   // Another simulator may page, or count other bytes: what it refuses, its rows teach.
   EXPECT_THAT(limits_of_rows_by("their simulator"), ::testing::IsEmpty());
 }

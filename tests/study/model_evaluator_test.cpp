@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const std::string kBase = "hindsight-accel 2 22nm-silicon";
+const std::string kBase = "hindsight-accel 3 22nm-silicon";
 
 /// Of the space edge, sure of every design, that learnt `label` from rows of "mysim"; adapted from `base`, if any.
 surrogate::Model foreign_model(const std::string& label, const std::string& base = "") {
@@ -205,7 +205,7 @@ TEST(ModelEvaluator, ALogOfOtherRowsThanTheModelsIsNamed) {
   EXPECT_THAT(remarks_on("mysim"), IsEmpty());
   EXPECT_THAT(remarks_on("mysim noise 0.05 seed 1"), IsEmpty()) << "the same, measured";
   EXPECT_THAT(remarks_on(""), IsEmpty());
-  EXPECT_THAT(remarks_on(kBase), ElementsAre(HasSubstr("the log's rows are of 'hindsight-accel 2 22nm-silicon', and "
+  EXPECT_THAT(remarks_on(kBase), ElementsAre(HasSubstr("the log's rows are of 'hindsight-accel 3 22nm-silicon', and "
                                                        "the model learnt from 'mysim'")));
 }
 

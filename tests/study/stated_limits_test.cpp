@@ -160,7 +160,7 @@ TEST(StatedLimits, OfWhatIsNotHereTakeNoRow) {
     EXPECT_FALSE(built_in_of_rows(other));
     return within_stated_limits(other).size() == all.size();
   };
-  for (const char* name : {"their simulator", "", "hindsight-accel 2 unheard", "hindsight-accel 2 /etc/passwd"}) {
+  for (const char* name : {"their simulator", "", "hindsight-accel 3 unheard", "hindsight-accel 3 /etc/passwd"}) {
     EXPECT_TRUE(takes_none([&](dataset::Dataset& other) { other.evaluator = name; })) << name;
   }
   // Another release, or a technology of a file, that goes by the same name.

@@ -1,11 +1,13 @@
 /// Do workload files say what they mean: read, refuse with a place and a reason, write, and hash?
 #include "hindsight/workload/network.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "temporary_folder.h"
@@ -92,6 +94,31 @@ TEST(ParseNetwork, AttentionExpandsToScoresAndValues) {
   EXPECT_EQ(network.totals().weight_bytes, 0.0);
   // Per head pair: scores read 20 x 16 and 16 x 7, values read 20 x 7 and 7 x 16.
   EXPECT_EQ(network.totals().input_bytes, 3.0 * 2 * (320 + 112 + 140 + 112));
+}
+
+/// The keys and values of as many tokens as the pass has are its own, those of more are of passes before.
+TEST(Network, KeysOfMoreTokensThanThePassHasAreOfEarlierPasses) {
+  const auto marks = [](const Network& network) {
+    std::vector<bool> of_layers;
+    for (const GemmLayer& gemm : network.gemms()) of_layers.push_back(gemm.from_earlier_passes);
+    return of_layers;
+  };
+  const auto attention_of = [&](int rows, int keys) {
+    return parse_layers(fmt::format(
+        "  - {{name: p, type: fully_connected, rows: {}, reduction: 64, columns: 64}}\n"
+        "  - {{name: a, type: attention, heads: 4, kv_heads: 2, query_length: {}, key_length: {}, head_dim: 16}}\n"
+        "  - {{name: o, type: fully_connected, rows: {}, reduction: 64, columns: 64}}\n",
+        rows, rows, keys, rows));
+  };
+  for (const std::int64_t batch : {1, 8}) {
+    EXPECT_EQ(marks(attention_of(1, 512).with_batch(batch)), std::vector({false, true, true, false})) << batch;
+    EXPECT_EQ(marks(attention_of(511, 512).with_batch(batch)), std::vector({false, true, true, false})) << batch;
+    EXPECT_EQ(marks(attention_of(512, 512).with_batch(batch)), std::vector({false, false, false, false})) << batch;
+    EXPECT_EQ(marks(attention_of(512, 77).with_batch(batch)), std::vector({false, false, false, false})) << "cross";
+  }
+  EXPECT_EQ(marks(parse_layers("  - {name: one, type: matmul, rows: 1, reduction: 16, columns: 512, heads: 4}\n")),
+            std::vector({false}))
+      << "no attention: nobody says what its operand is";
 }
 
 TEST(ParseNetwork, ErrorsNamePlaceProblemAndRemedy) {

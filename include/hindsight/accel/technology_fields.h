@@ -1,6 +1,8 @@
 /// The numbers of a technology, named once: its YAML file and the evaluator's definition are loops over these lists.
 #pragma once
 
+#include <algorithm>
+
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/config.h"
 
@@ -19,8 +21,13 @@ namespace hindsight::accel {
 struct NumberRule {
   Bounds bounds = kPositive;  ///< refuses a wrong unit or a slipped decimal point, not a plausible technology
   bool required = true;       ///< no: the struct's own value stands where the file has none
-  /// Not 0: of this version of the model alone; required there, refused elsewhere.
+  /// Not 0: of this version of the model alone, kFirstSiliconModelVersion of all since; required there, refused
+  /// elsewhere.
   int of_version = 0;
+
+  [[nodiscard]] constexpr bool is_known_in(int version) const {
+    return of_version == 0 || of_version == std::min(version, kFirstSiliconModelVersion);
+  }
 };
 [[nodiscard]] constexpr NumberRule of_version(int version, Bounds bounds = kPositive) {
   return {.bounds = bounds, .of_version = version};
