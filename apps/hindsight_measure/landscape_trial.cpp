@@ -79,7 +79,7 @@ SiteQuestion draw_question(int finer, bool energies) {
   for (std::size_t a = 0; a < kApplications; ++a) {
     std::vector<accel::LayerShape> shapes;
     for (std::size_t i = 0; i < kLayersPerApplication; ++i) shapes.push_back(accel::layer_shape(draw_layer(random)));
-    question.add_application(shapes);
+    question.add_application(shapes, {});
   }
   question.memories = {levels(256 * kKib, 16 * kKib * kKib, finer),
                        levels(4 * kKib, 4 * kKib * kKib, finer),

@@ -82,7 +82,6 @@ Bounds dram_bounds(std::string_view key) {
   return around(0.0149, 0.113);
 }
 
-
 /// Names the fields of one version that a visitor hands over.
 struct KeysOf {
   int version;

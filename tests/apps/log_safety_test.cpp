@@ -8,6 +8,7 @@
 
 #include "apps/app_fixture.h"
 #include "hindsight/accel/technology.h"
+#include "repository.h"
 
 namespace hindsight::app::test {
 namespace {
@@ -114,7 +115,7 @@ TEST_F(LogSafety, ABackupIsTakenWhileASweepWrites) {
 
 /// A technology that ships states a newer version than the log was made with.
 TEST_F(LogSafety, DeepVerificationRepeatsRowsOfAnOlderVersionOfTheModel) {
-  std::string text = read_file(repository() / "data/technology/22nm-silicon.yaml");
+  std::string text = read_file(hindsight::test::repository() / "data/technology/22nm-silicon.yaml");
   const std::string stated = fmt::format("model_version: {}", accel::kSiliconModelVersion);
   ASSERT_NE(text.find(stated), std::string::npos);
   text.replace(text.find(stated), stated.size(), "model_version: 2");
