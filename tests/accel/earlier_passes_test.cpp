@@ -11,7 +11,6 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/random.h"
 #include "hindsight/workload/network.h"
-#include "tolerances.h"
 
 namespace hindsight::accel {
 namespace {
@@ -60,8 +59,8 @@ TEST(EarlierPasses, WithoutThemVersion3IsVersion2) {
   const ConfigBinding binding(space);
   const std::vector<workload::Network> networks = workload::load_networks("zoo");
   const RandomStream stream(3, "earlier passes");
-  std::size_t same = 0, slower = 0;
-  for (std::uint64_t i = 0; same < 200 || slower < 10; ++i) {
+  std::size_t same = 0, more_bytes = 0;
+  for (std::uint64_t i = 0; same < 200 || more_bytes < 10; ++i) {
     ASSERT_LT(i, 5000U);
     Technology technology = load_technology("22nm-silicon@liquid");
     const AcceleratorConfig config = binding.bind(space, space.design(stream.below(2 * i, space.size().value())));
@@ -76,8 +75,8 @@ TEST(EarlierPasses, WithoutThemVersion3IsVersion2) {
       ASSERT_EQ(now.metrics->energy_j, before.metrics->energy_j) << network.name();
       ++same;
     } else {
-      ASSERT_GE(now.metrics->traffic.dram_read_bytes(), before.metrics->traffic.dram_read_bytes() * (1 - kRounding));
-      ++slower;
+      // Fewer where they took the room of weights, more where they stayed.
+      more_bytes += now.metrics->traffic.dram_read_bytes() > before.metrics->traffic.dram_read_bytes() ? 1 : 0;
     }
   }
 }

@@ -429,7 +429,7 @@ TEST(OptimumStructure, EnergyFloorsAreBelowTheTruthAndNotFar) {
     const Group group = edge.chips.group(point).value();
     const Core core = edge.chips.core(group, point);
     const Prices prices = edge.chips.prices(group, edge.chips.whole(group, core, point), point);
-    const Layers layers({&network});
+    const Layers layers({&network}, edge.axes.rules());
     const DramPoint& dram = layers.dram(truth.config);
     const double floor = ApplicationFloor(layers, group).dynamic_j(0, byte_prices(core, prices));
     const double by_layer = layers.on_chip_j(0, LayerFloor(layers, truth.config).least_j(core, prices), dram);

@@ -627,8 +627,8 @@ TEST(SiliconErrors, FilesAreRefusedWithTheirKey) {
   refused({shipped, "interfaces_mm2: 23, idle_frac: 0.38}  # [paper: tpu-2017]",
            "interfaces_mm2: 23, idle_frac: 38}  # [paper: tpu-2017]"},
           {"idle_frac", "38"});
-  refused({shipped, "model_version: 2", "model_version: 3"}, {"model_version", "3"});
-  refused({shipped, "model_version: 2", "model_version: 1"}, {"mac_fp8_pj"});  // a key of version 2
+  refused({shipped, "model_version: 3", "model_version: 4"}, {"model_version", "4"});
+  refused({shipped, "model_version: 3", "model_version: 1"}, {"mac_fp8_pj"});  // a key of version 2
   refused({shipped, "  hbm3: 3.25", "  hbm4: 3.25"}, {"hbm4", "Did you mean 'hbm3'"});
   const auto chips_refused = [](const EditedYaml& file, std::initializer_list<std::string> words) {
     expect_usage_error([&] { (void)load_published_chips(file.path()); }, words);

@@ -48,7 +48,7 @@ TEST_P(SiteBatchTest, GivesTheSitesOfTheReferenceBitForBit) {
   for (const std::size_t network : {1U, 2U, 5U, 7U, 8U}) question.networks.push_back(&inputs().networks[network]);
   const Axes axes(question);
   const Legality legality(question, axes);
-  const Layers layers(question.networks);
+  const Layers layers(question.networks, axes.rules());
   const Chips chips(axes, inputs().technology, {.area_mm2 = 60, .peak_power_w = 1e9});
   const SiteQuestion asked = site_question(axes, question.networks, GetParam());
   SiteBatch batch(asked);
@@ -105,7 +105,7 @@ TEST(Mappings, MoreSlotsThanNumbersAreRefused) {
   question.technology = &inputs().technology;
   for (const workload::Network& network : inputs().networks) question.networks.push_back(&network);
   const Axes axes(question);
-  const Layers layers(question.networks);
+  const Layers layers(question.networks, axes.rules());
   Mappings mappings(axes, layers, LandscapeMetrics::latency);
   try {
     mappings.open(axes.config(axes.group_point(0)));

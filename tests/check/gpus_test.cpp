@@ -13,6 +13,7 @@
 #include "hindsight/accel/traffic.h"
 #include "hindsight/check/caches.h"
 #include "hindsight/check/node_scaling.h"
+#include "hindsight/gpu/tensor_parallel.h"
 #include "tolerances.h"
 
 namespace hindsight::check {
