@@ -270,20 +270,24 @@ OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) 
     const double tile = std::max(one.tile.m, 1);  // a roofline estimate has none
     double tiles = 0;
     for (const std::int64_t rows : grouped.rows) tiles += std::ceil(static_cast<double>(rows) / tile);
-    const auto terms_at = [&](double ratio) {
+    const auto terms_at = [&](double ratio, double rounds_ratio) {
       OtherTerms terms;
       terms.launch_s = launch_s;
-      terms.arithmetic_s = std::max(one.terms.math_s * ratio, one.terms.chain_s * std::max(ratio, 1.0));
+      terms.arithmetic_s = std::max(one.terms.math_s * rounds_ratio, one.terms.chain_s * std::max(rounds_ratio, 1.0));
       terms.l2_s = one.terms.l2_s * ratio;
       terms.dram_s = one.terms.dram_s;
-      terms.reduction_s = one.terms.reduction_s + one.terms.fill_s * ratio;
+      terms.reduction_s = one.terms.reduction_s + one.terms.fill_s * rounds_ratio;
       return terms;
     };
-    const double ratio = tiles / (groups * std::ceil(static_cast<double>(equal.m) / tile));
-    const OtherTerms terms = terms_at(ratio);
+    const double equal_tiles = groups * std::ceil(static_cast<double>(equal.m) / tile);
+    const double ratio = tiles / equal_tiles;
+    // The busiest SM has a whole number of CTAs.
+    const double rounds_ratio =
+        one.ctas > 0 ? std::ceil(one.ctas / equal_tiles * tiles / sms_) / std::ceil(one.ctas / sms_) : ratio;
+    const OtherTerms terms = terms_at(ratio, rounds_ratio);
     const double equal_s = one.latency_s / one.terms.slowdown - launch_s;
     const OtherPrediction prediction =
-        finish(terms, equal_s * kernel_s(terms) / kernel_s(terms_at(1)),
+        finish(terms, equal_s * kernel_s(terms) / kernel_s(terms_at(1, 1)),
                {.ops = ops(grouped), .l2_bytes = one.work.l2_bytes * ratio, .dram_bytes = one.dram_bytes}, mode);
     if (best.latency_s == 0 || prediction.latency_s < best.latency_s) best = prediction;
   }
