@@ -274,6 +274,7 @@ void remark_on(const TableSummary& table) {
   say(table.outside_range, "of an uncalibrated GPU or outside the validated range");
   say(table.misaligned, "of rows that fill no 16 bytes (n, k), which nobody measured: expect slower kernels");
   say(table.beyond_memory, "of operands and results that the GPU's memory cannot hold");
+  say(table.unmet_limits, "above their GPU's power limit, which not even the lowest clock meets");
   say(table.power_outside_range, "without measured power nearby: power_w, energy_mj not validated");
 }
 

@@ -180,6 +180,7 @@ class TablePredictions {
         summary.of_zero_weights += p.operands != gpu::Operands::random ? 1U : 0U;
         summary.outside_range += p.in_validated_range ? 0U : 1U;
         summary.power_outside_range += p.power_in_validated_range ? 0U : 1U;
+        summary.unmet_limits += p.least_limit_w > 0 ? 1U : 0U;
         summary.misaligned += p.aligned || p.in_validated_range ? 0U : 1U;
         summary.beyond_memory += gpu::compulsory_bytes(gemm) > (*gpus_)[i].spec().dram_bytes ? 1U : 0U;
       }
@@ -197,6 +198,7 @@ class TablePredictions {
     summary_.of_zero_weights += summary.of_zero_weights;
     summary_.outside_range += summary.outside_range;
     summary_.power_outside_range += summary.power_outside_range;
+    summary_.unmet_limits += summary.unmet_limits;
     summary_.misaligned += summary.misaligned;
     summary_.beyond_memory += summary.beyond_memory;
     early_.emplace(number, std::move(piece));

@@ -59,6 +59,7 @@ struct TableSummary {
   std::size_t power_outside_range = 0;    ///< not power_in_validated_range
   std::size_t misaligned = 0;             ///< not aligned, and outside_range
   std::size_t beyond_memory = 0;          ///< operands and result exceed the GPU's
+  std::size_t unmet_limits = 0;           ///< above the power limit at the lowest clock
   std::vector<std::string> remarks = {};  ///< unused columns, GPUs left out, whose launches
 };
 

@@ -51,10 +51,12 @@ BatchRun run_batch(const GpuContender& contender, const workload::Network& netwo
           .validated = prediction.in_validated_range,
           .energy_validated = prediction.in_validated_range && prediction.power_in_validated_range,
           .other_frac = prediction.other_latency_s / prediction.latency_s,
-          .beyond_products =
-              std::any_of(prediction.others.begin(), prediction.others.end(), [](const gpu::OtherLayer& other) {
-                return other.kind != gpu::OtherKind::depthwise && other.kind != gpu::OtherKind::grouped;
-              })};
+          .beyond_products = std::any_of(prediction.others.begin(), prediction.others.end(),
+                                         [](const gpu::OtherLayer& other) {
+                                           return other.kind != gpu::OtherKind::depthwise &&
+                                                  other.kind != gpu::OtherKind::grouped;
+                                         }),
+          .least_limit_w = prediction.least_limit_w};
 }
 
 /// kCommonTechnology for a design of `technology`: with its cooling class, and with as many registers on a hop, so that
@@ -180,6 +182,7 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
   runs.exceeds_memory = gpu::resident_bytes(network, contender.dtype) > contender.spec.dram_bytes;
   runs.saturated = runs.single;
   runs.batches = {runs.single};
+  runs.least_limit_w = runs.single.least_limit_w;
   double weight_bytes = network.totals().weight_bytes;
   for (std::int64_t batch = 2 * network.batch(); batch <= kLargestBatch; batch *= 2) {
     const std::optional<workload::Network> larger = at_batch(network, batch, contender);
@@ -190,6 +193,7 @@ GpuRuns run_on_gpu(const GpuContender& contender, const workload::Network& netwo
     if (gain > 0) {
       runs.saturated = run;
       runs.batches.push_back(run);
+      runs.least_limit_w = std::max(runs.least_limit_w, run.least_limit_w);
     }
     // A mixture may gain nothing while doubled batches ask twice the experts, and much once they ask all.
     const bool asks_more = larger->totals().weight_bytes > weight_bytes;

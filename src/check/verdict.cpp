@@ -84,11 +84,14 @@ std::vector<std::string> estimates(const NetworkComparison& comparison) {
   const bool other_work = any_run(comparison, [](const BatchRun& run) { return run.other_frac > 0; });
   const bool exceeds_gpu = std::any_of(comparison.gpus.begin(), comparison.gpus.end(),
                                        [](const GpuRuns& gpu) { return gpu.exceeds_memory; });
+  const bool exceeds_limit = std::any_of(comparison.gpus.begin(), comparison.gpus.end(),
+                                         [](const GpuRuns& gpu) { return gpu.least_limit_w > 0; });
   std::vector<std::string> found;
   for (const auto& [code, holds] : {std::pair("fp8", comparison.precision == accel::Precision::fp8),
                                     {"non_gemm_work", comparison.counts_vector_work || other_work},
                                     {"products_alone", counts_products_alone(comparison)},
                                     {"exceeds_gpu_memory", exceeds_gpu},
+                                    {"exceeds_power_limit", exceeds_limit},
                                     {kUnknownDesignMemory, comparison.unknown_memory},
                                     {kCachesOnChip, comparison.spared_caches},
                                     {kExpertsOfOneToken, comparison.more_experts},

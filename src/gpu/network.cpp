@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "hindsight/core/enum_names.h"
@@ -182,6 +183,7 @@ class Summing {
     sum_.energy_j += repeat * one.energy_j;
     sum_.dram_bytes += repeat * one.dram_bytes;
     sum_.ops += repeat * operations;
+    sum_.least_limit_w = std::max(sum_.least_limit_w, one.least_limit_w);
   }
 
   [[nodiscard]] double repeat_of(std::size_t i) const { return static_cast<double>(gemms_[i].repeat); }
@@ -205,14 +207,16 @@ class Summing {
 }  // namespace
 
 Gemm library_gemm(const workload::GemmLayer& layer, DType dtype) {
-  return {.m = layer.m,
-          .n = layer.n,
-          .k = layer.k,
-          .batch = layer.count,
-          .dtype = dtype,
-          .layout = usual_layout(layer.count),
-          .output = dtype,
-          .activation_bytes = layer.input_bytes * input_bytes(dtype)};  // int8: one byte is one element
+  Gemm gemm{.m = layer.m,
+            .n = layer.n,
+            .k = layer.k,
+            .batch = layer.count,
+            .dtype = dtype,
+            .layout = usual_layout(layer.count),
+            .output = dtype,
+            .activation_bytes = layer.input_bytes * input_bytes(dtype)};  // int8: one byte is one element
+  if (layer.output_bytes != output_elements(gemm)) gemm.result_elements = layer.output_bytes;
+  return gemm;
 }
 
 double inference_bytes(const workload::Network& network, DType dtype, DType results) {

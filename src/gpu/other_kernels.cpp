@@ -169,8 +169,6 @@ Streaming depthwise(double macs, double taps, double read_bytes, double written_
 OtherKernels::OtherKernels(const GpuSpec& spec, const Calibration& calibration, const Constants& constants, DType dtype)
     : board_(spec, power_constants(spec, calibration, dtype), dtype),
       gemms_(spec, calibration, dtype),
-      unlocked_(spec.unlocked_hz > 0 ? std::make_shared<const OtherKernels>(unlocked(spec), calibration, dtype)
-                                     : nullptr),
       sms_(spec.sms),
       clock_hz_(spec.boost_hz),
       s_per_mac_(1 / (spec.rate(dtype).fma_per_clock_per_sm * spec.boost_hz)),
@@ -206,44 +204,20 @@ OtherPrediction OtherKernels::finish(OtherTerms terms, double kernel_s, const Po
   result.work.busy_frac = kernel_s / full_clock_s;
   const double full_clock_w = board_.full_clock_w(result.work, full_clock_s);
   const double share = mode == RunMode::sustained ? 1 : settled_share(full_clock_s, settle_s_);
-  if (!unlocked_) terms.slowdown = 1 + share * (board_.slowdown(full_clock_w) - 1);
+  terms.slowdown = 1 + share * (board_.slowdown(full_clock_w) - 1);
   result.latency_s = full_clock_s * terms.slowdown;
   result.ops = work.ops;
   result.dram_bytes = work.dram_bytes;
   result.l2_bytes = work.l2_bytes;
   result.average_power_w = board_.average_w(full_clock_w, terms.slowdown);
+  result.least_limit_w = board_.least_limit_w(full_clock_w);
   result.energy_j = result.average_power_w * result.latency_s;
   result.bound = bound_of(terms);
   result.terms = terms;
   return result;
 }
 
-OtherPrediction OtherKernels::as_without_lock(OtherPrediction result, const OtherPrediction& free) const {
-  const double locked_s = result.latency_s;
-  result.latency_s = std::max(locked_s, free.latency_s);
-  result.terms.slowdown = result.latency_s / locked_s;
-  result.average_power_w = std::min(board_.full_clock_w(result.work, result.latency_s), free.average_power_w);
-  result.energy_j = result.average_power_w * result.latency_s;
-  result.bound = bound_of(result.terms);
-  return result;
-}
-
 OtherPrediction OtherKernels::predict(const Streaming& kernel, RunMode mode) const {
-  const OtherPrediction result = at_own_clock(kernel, mode);
-  return unlocked_ ? as_without_lock(result, unlocked_->predict(kernel, mode)) : result;
-}
-
-OtherPrediction OtherKernels::predict(const Attention& attention, RunMode mode) const {
-  const OtherPrediction result = at_own_clock(attention, mode);
-  return unlocked_ ? as_without_lock(result, unlocked_->predict(attention, mode)) : result;
-}
-
-OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) const {
-  const OtherPrediction result = at_own_clock(grouped, mode);
-  return unlocked_ ? as_without_lock(result, unlocked_->predict(grouped, mode)) : result;
-}
-
-OtherPrediction OtherKernels::at_own_clock(const Streaming& kernel, RunMode mode) const {
   const double bytes = kernel.read_bytes + kernel.written_bytes;
   const double missing = kernel.cold ? bytes : bytes * (1 - resident_share(bytes, stream_resident_bytes_));
   OtherTerms terms;
@@ -254,7 +228,7 @@ OtherPrediction OtherKernels::at_own_clock(const Streaming& kernel, RunMode mode
   return finish(terms, kernel_s(terms), {.ops = kernel.ops, .l2_bytes = bytes, .dram_bytes = missing}, mode);
 }
 
-OtherPrediction OtherKernels::at_own_clock(const Attention& a, RunMode mode) const {
+OtherPrediction OtherKernels::predict(const Attention& a, RunMode mode) const {
   const Shape shape = shape_of(a);
   const Ctas ctas = ctas_of(shape);
   const double keys_bytes = shape.heads * shape.context * shape.lengths * element_bytes_;
@@ -287,7 +261,7 @@ OtherPrediction OtherKernels::at_own_clock(const Attention& a, RunMode mode) con
   return shared.latency_s < whole.latency_s ? shared : whole;
 }
 
-OtherPrediction OtherKernels::at_own_clock(const GroupedGemm& grouped, RunMode mode) const {
+OtherPrediction OtherKernels::predict(const GroupedGemm& grouped, RunMode mode) const {
   const Gemm equal = equal_groups(grouped);
   const auto groups = static_cast<double>(equal.batch);
   const double launch_s = gemms_.launch_s(mode);
@@ -296,20 +270,24 @@ OtherPrediction OtherKernels::at_own_clock(const GroupedGemm& grouped, RunMode m
     const double tile = std::max(one.tile.m, 1);  // a roofline estimate has none
     double tiles = 0;
     for (const std::int64_t rows : grouped.rows) tiles += std::ceil(static_cast<double>(rows) / tile);
-    const auto terms_at = [&](double ratio) {
+    const auto terms_at = [&](double ratio, double rounds_ratio) {
       OtherTerms terms;
       terms.launch_s = launch_s;
-      terms.arithmetic_s = std::max(one.terms.math_s * ratio, one.terms.chain_s * std::max(ratio, 1.0));
+      terms.arithmetic_s = std::max(one.terms.math_s * rounds_ratio, one.terms.chain_s * std::max(rounds_ratio, 1.0));
       terms.l2_s = one.terms.l2_s * ratio;
       terms.dram_s = one.terms.dram_s;
-      terms.reduction_s = one.terms.reduction_s + one.terms.fill_s * ratio;
+      terms.reduction_s = one.terms.reduction_s + one.terms.fill_s * rounds_ratio;
       return terms;
     };
-    const double ratio = tiles / (groups * std::ceil(static_cast<double>(equal.m) / tile));
-    const OtherTerms terms = terms_at(ratio);
+    const double equal_tiles = groups * std::ceil(static_cast<double>(equal.m) / tile);
+    const double ratio = tiles / equal_tiles;
+    // The busiest SM has a whole number of CTAs.
+    const double rounds_ratio =
+        one.ctas > 0 ? std::ceil(one.ctas / equal_tiles * tiles / sms_) / std::ceil(one.ctas / sms_) : ratio;
+    const OtherTerms terms = terms_at(ratio, rounds_ratio);
     const double equal_s = one.latency_s / one.terms.slowdown - launch_s;
     const OtherPrediction prediction =
-        finish(terms, equal_s * kernel_s(terms) / kernel_s(terms_at(1)),
+        finish(terms, equal_s * kernel_s(terms) / kernel_s(terms_at(1, 1)),
                {.ops = ops(grouped), .l2_bytes = one.work.l2_bytes * ratio, .dram_bytes = one.dram_bytes}, mode);
     if (best.latency_s == 0 || prediction.latency_s < best.latency_s) best = prediction;
   }

@@ -2,6 +2,7 @@
 #include "hindsight/gpu/power.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hindsight/core/units.h"
 
@@ -159,13 +160,19 @@ BoardPower::BoardPower(const GpuSpec& spec, const PowerConstants& constants, DTy
       lead_s_(constants.lead_s),
       lead_launches_(constants.lead_launches),
       settled_cap_w_(kSettledShareOfLimit * (cap_w > 0 ? cap_w : spec.tdp_w)),
-      most_slowdown_(std::max(spec.boost_hz / (kLeastClockMhz * units::kMega), 1.0)) {}
+      most_slowdown_(std::max(spec.boost_hz / (kLeastClockMhz * units::kMega), 1.0)),
+      steepness_(steepness_from(spec.own_boost_hz() / spec.boost_hz)),
+      least_share_(dynamic_share(most_slowdown_, steepness_)) {}
+
+double BoardPower::least_limit_w(double full_clock_w) const {
+  return exceeds_at_lowest_clock(full_clock_w) ? std::ceil(lowest_clock_w(full_clock_w) / kSettledShareOfLimit) : 0;
+}
 
 double BoardPower::average_w(double full_clock_w, double slowdown) const {
   // The equation's solution is the limit itself, here to the bit.
-  if (slowdown == settled_slowdown(full_clock_w, settled_cap_w_, idle_w_))
+  if (slowdown == settled_slowdown(full_clock_w, settled_cap_w_, idle_w_, steepness_))
     return std::min(full_clock_w, settled_cap_w_);
-  return idle_w_ + (full_clock_w - idle_w_) * dynamic_share(slowdown);
+  return idle_w_ + (full_clock_w - idle_w_) * dynamic_share(slowdown, steepness_);
 }
 
 double BoardPower::reading_w(const PowerWork& work, double latency_s) const {

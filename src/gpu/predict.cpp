@@ -118,6 +118,7 @@ struct Predictor::Run {
   double average_w = 0;
   double slowdown = 1;
   double latency_s = 0;
+  double least_limit_w = 0;       ///< GemmPrediction::least_limit_w
   bool held_at_roofline = false;  ///< the learned correction would pass it
 };
 
@@ -129,9 +130,6 @@ Predictor::Predictor(const GpuSpec& spec, const Calibration& calibration, DType 
                    ? std::shared_ptr<const Predictor>(
                          new Predictor(spec, *calibration.library, dtype, calibration.library->dtype_class))
                    : nullptr),
-      unlocked_(spec.unlocked_hz > 0
-                    ? std::shared_ptr<const Predictor>(new Predictor(unlocked(spec), calibration, dtype, kernels))
-                    : nullptr),
       learned_in_16_bits_(kernels == DTypeClass::tensor_core && is_8bit(dtype)),
       batched_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::batched_rows, dtype))),
       any_(std::make_shared<const KernelFamily>(kernel_family(spec, kernels, Products::any, dtype))),
@@ -232,7 +230,7 @@ Predictor::Shape Predictor::shape_of(const Gemm& gemm, RunMode mode) const {
   shape.family = by_rows && gemm.batch > 1 ? batched_.get() : any_.get();
   shape.outputs = shape.batch * shape.m * shape.n;
   shape.ops = 2.0 * shape.outputs * shape.k;
-  shape.written_bytes = shape.outputs * output_bytes(gemm);
+  shape.written_bytes = (gemm.result_elements > 0 ? gemm.result_elements : shape.outputs) * output_bytes(gemm);
   shape.dram = dram_traffic(gemm, shape);
   shape.quantise = quantise_kernel(gemm, shape);
   shape.s_per_mac = s_per_mac_ * quantisation_facts(gemm.quantisation).product_work;
@@ -432,11 +430,10 @@ double Predictor::floor_of(const Shape& shape) const {
   return std::max(0.5 * shape.ops * s_per_mac_ * per_sm_, moved / bytes_per_s);
 }
 
-/// A run that takes `full_clock_s` at the highest clock, under the power limit (at a locked clock without it:
-/// `as_without_lock`). Its clock is that of real data, whatever the weights of its recorded rows held: rows with
-/// unwritten weights that are bound by arithmetic take 1.13 times as long as an H100's burst at 0.2 to 0.5 ms, as those
-/// of real data do (1.14), though they draw less [measured: h200_sxm power rows and h100_sxm_bf16, 2026-11-27,
-/// docs/gpu-power.md].
+/// A run that takes `full_clock_s` at the highest clock, under the power limit. Its clock is that of real data,
+/// whatever the weights of its recorded rows held: rows with unwritten weights that are bound by arithmetic take 1.13
+/// times as long as an H100's burst at 0.2 to 0.5 ms, as those of real data do (1.14), though they draw less [measured:
+/// h200_sxm power rows and h100_sxm_bf16, 2026-11-27, docs/gpu-power.md].
 Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, RunMode mode) const {
   Run run{.work = work};
   PowerWork real = work;
@@ -444,8 +441,9 @@ Predictor::Run Predictor::settled(const PowerWork& work, double full_clock_s, Ru
   if (read_low) real.operands = Operands::random;
   const double full_clock_w = board_.full_clock_w(real, full_clock_s);
   const double share = mode == RunMode::sustained ? 1.0 : settled_share(full_clock_s, settle_s_);
-  if (!unlocked_) run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
+  run.slowdown = 1.0 + share * (board_.slowdown(full_clock_w) - 1.0);
   run.latency_s = full_clock_s * run.slowdown;
+  run.least_limit_w = board_.least_limit_w(full_clock_w);
   run.average_w = read_low ? board_.reading_w(work, run.latency_s) : board_.average_w(full_clock_w, run.slowdown);
   return run;
 }
@@ -460,28 +458,11 @@ Predictor::Run Predictor::run(const Gemm& gemm, const Shape& shape, const Candid
                        .dram_bytes = shape.dram.bytes + quantise.dram_bytes,
                        .busy_frac = (candidate.kernel_s + quantise.time_s - quantise.start_s) / full_clock_s,
                        .operands = operands_of(gemm, mode)};
-  if (correction.factor == 1.0) return as_without_lock(settled(work, full_clock_s, mode), gemm, mode);
+  if (correction.factor == 1.0) return settled(work, full_clock_s, mode);
   const double corrected_s = full_clock_s * correction.factor, roofline_s = floor_of(shape);
-  Run run = as_without_lock(settled(work, std::max(corrected_s, roofline_s), mode), gemm, mode);
+  Run run = settled(work, std::max(corrected_s, roofline_s), mode);
   run.held_at_roofline = corrected_s < roofline_s;
   return run;
-}
-
-/// Of a board whose clock is locked: no faster and no more power than without the lock, since the limit may bind below
-/// it. Else `run`.
-Predictor::Run Predictor::as_without_lock(Run run, const Gemm& gemm, RunMode mode) const {
-  if (!unlocked_) return run;
-  const Run free = unlocked_->fastest_run(gemm, mode);
-  const double locked_s = run.latency_s;
-  run.latency_s = std::max(locked_s, free.latency_s);
-  run.slowdown = run.latency_s / locked_s;
-  run.average_w = std::min(board_.full_clock_w(run.work, run.latency_s), free.average_w);
-  return run;
-}
-
-Predictor::Run Predictor::fastest_run(const Gemm& gemm, RunMode mode) const {
-  const Shape shape = shape_of(gemm, mode);
-  return run(gemm, shape, fastest(shape), mode, correction_of(gemm));
 }
 
 Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, double latency_s) const {
@@ -506,7 +487,8 @@ Predictor::FullClock Predictor::full_clock(const Gemm& gemm, RunMode mode, doubl
 
 double Predictor::latency_s(const Gemm& gemm, RunMode mode) const {
   if (const Predictor& other = of(gemm); &other != this) return other.latency_s(gemm, mode);
-  return fastest_run(gemm, mode).latency_s;
+  const Shape shape = shape_of(gemm, mode);
+  return run(gemm, shape, fastest(shape), mode, correction_of(gemm)).latency_s;
 }
 
 GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
@@ -538,6 +520,7 @@ GemmPrediction Predictor::finish(const Gemm& gemm, const Shape& shape, const Can
   result.work = run.work;
   result.operands = run.work.operands;
   result.average_power_w = run.average_w;
+  result.least_limit_w = run.least_limit_w;
   result.energy_j = result.average_power_w * result.latency_s;
   result.roofline_estimate = shape.family->kernels.empty();
   result.calibrated = calibrated_;

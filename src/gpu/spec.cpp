@@ -88,12 +88,6 @@ bool same_board(const GpuSpec& one, const GpuSpec& other) {
   return same_chip(one, other) && nearly_equal(one.tdp_w, other.tdp_w) && nearly_equal(one.boost_hz, other.boost_hz);
 }
 
-GpuSpec unlocked(GpuSpec spec) {
-  spec.boost_hz = spec.own_boost_hz();
-  spec.unlocked_hz = 0;
-  return spec;
-}
-
 std::vector<std::string> gpu_names() { return list_data_files("data/gpus"); }
 
 std::string known_gpus() { return fmt::format("Known: {}, or a YAML file", join(gpu_names(), ",")); }

@@ -221,9 +221,25 @@ std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype
   return wrapped("", fmt::format("Left out, no {}: {}.", gpu::to_string(dtype), join(gpus, ", ")), columns, 2);
 }
 
+std::string unmet_limits_note(const std::vector<LeastLimit>& limits, int columns) {
+  std::string out;
+  for (const auto& [spec, least_limit_w] : limits) {
+    if (least_limit_w <= 0) continue;
+    out += wrapped("",
+                   fmt::format("Power limit of {} not met: at the lowest clock, {} MHz, it draws more than {:.4g} W; "
+                               "the lowest limit that it meets here is {:.0f} W.",
+                               spec->name, gpu::kLeastClockMhz, spec->tdp_w, least_limit_w),
+                   columns, 2);
+  }
+  return out;
+}
+
+Json least_limit_json(double least_limit_w) { return least_limit_w > 0 ? Json(least_limit_w) : Json(nullptr); }
+
 Json other_prediction_json(const gpu::OtherPrediction& p) {
   return {{"latency_us", p.latency_s / units::kMicro},
           {"power_w", p.average_power_w},
+          {"least_limit_w", least_limit_json(p.least_limit_w)},
           {"energy_mj", p.energy_j / units::kMilli},
           {"tflops", p.ops / p.latency_s / units::kTera},
           {"dram_bytes", p.dram_bytes},
@@ -264,6 +280,7 @@ Json prediction_json(const gpu::GemmPrediction& p) {
        {{"factor", p.correction.factor}, {"weight", p.correction.weight}, {"gate", gpu::to_string(p.correction.gate)}}},
       {"held_at_roofline", p.held_at_roofline},
       {"power_w", p.average_power_w},
+      {"least_limit_w", least_limit_json(p.least_limit_w)},
       {"power_of", operands_name(p.operands)},
       {"energy_mj", p.energy_j / units::kMilli},
       {"tflops", p.ops_per_s / units::kTera},

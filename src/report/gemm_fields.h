@@ -58,6 +58,16 @@ struct ValidityNote {
 /// A sentence on GPUs that lack the dtype; empty when there are none.
 [[nodiscard]] std::string left_out_note(const std::vector<std::string>& gpus, gpu::DType dtype, int columns);
 
+/// A prediction's GPU, and its least_limit_w.
+struct LeastLimit {
+  const gpu::GpuSpec* spec;
+  double least_limit_w;
+};
+/// A sentence on each GPU whose power limit not even the lowest clock meets; empty when there are none.
+[[nodiscard]] std::string unmet_limits_note(const std::vector<LeastLimit>& limits, int columns);
+
+/// null where the limit is met.
+[[nodiscard]] Json least_limit_json(double least_limit_w);
 [[nodiscard]] Json gemm_fields_json(const gpu::Gemm& gemm);
 /// {"groups": [{"count", "rows"}], "n", "k"}: groups of as many rows, one behind the other, are one entry.
 [[nodiscard]] Json grouped_fields_json(const gpu::GroupedGemm& grouped);

@@ -57,6 +57,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
                          {"fits_memory", on.fits()},
                          {"latency_us", p.latency_s / units::kMicro},
                          {"power_w", p.average_power_w()},
+                         {"least_limit_w", least_limit_json(p.least_limit_w)},
                          {"energy_mj", p.energy_j / units::kMilli},
                          {"energy_per_inference_mj", p.energy_j / static_cast<double>(network.batch()) / units::kMilli},
                          {"tflops", p.ops_per_s() / units::kTera},

@@ -34,9 +34,8 @@ std::string highest_clock_text(const gpu::GpuSpec& spec) {
 /// The power limit, and why it is exceeded where it is.
 std::string limit_text(const gpu::GemmPrediction& p, const gpu::GpuSpec& spec) {
   const std::string limit = fmt::format("limit {:.4g} W", spec.tdp_w);
-  if (p.average_power_w <= spec.tdp_w) return limit;
-  const bool lowest = p.sm_clock_hz <= gpu::kLeastClockMhz * units::kMega;
-  return limit + (lowest ? ", the lowest clock draws more" : ", a burst ends before it counts");
+  if (p.least_limit_w > 0) return limit + ", the lowest clock draws more";
+  return p.average_power_w <= spec.tdp_w ? limit : limit + ", a burst ends before it counts";
 }
 
 std::string blocks_text(const gpu::GemmPrediction& p) {
@@ -176,8 +175,12 @@ std::string footnotes(const GemmReport& report, int columns) {
   }
   out += recorded_power_note(as_recorded, operands, columns);
   std::vector<const CalibratedGpu*> gpus;
-  for (const GemmOnGpu& on : report.gpus) gpus.push_back(&on.gpu);
-  out += framework_launch_note(gpus, columns);
+  std::vector<LeastLimit> limits;
+  for (const GemmOnGpu& on : report.gpus) {
+    gpus.push_back(&on.gpu);
+    limits.push_back({&on.gpu.spec, on.prediction.least_limit_w});
+  }
+  out += unmet_limits_note(limits, columns) + framework_launch_note(gpus, columns);
   return out + left_out_note(report.left_out, report.gemm.dtype, columns);
 }
 

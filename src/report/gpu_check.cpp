@@ -15,6 +15,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/report/design_table.h"
 #include "report/fields.h"
+#include "report/gemm_fields.h"
 #include "report/gpu_check_parts.h"
 #include "report/json.h"
 
@@ -204,7 +205,8 @@ Json gpu_json(const GpuRuns& gpu) {
             {"node", gpu.node},
             {"die_mm2", gpu.die_mm2 > 0 ? Json(gpu.die_mm2) : Json(nullptr)},
             {"exceeds_memory", gpu.exceeds_memory},
-            {"batch_limited_by_memory", gpu.memory_bound_batch}};
+            {"batch_limited_by_memory", gpu.memory_bound_batch},
+            {"least_limit_w", least_limit_json(gpu.least_limit_w)}};
   const std::string own_batch = fmt::format("batch_{}", gpu.single.batch);
   const BatchRun* const equal = gpu.at_equal_latency ? &*gpu.at_equal_latency : nullptr;
   for (const auto& [key, run] :

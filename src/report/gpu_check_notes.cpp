@@ -23,7 +23,7 @@ std::string listed(const std::set<std::string>& names) {
 
 /// What of all comparisons a reader must know about.
 struct Doubts {
-  std::set<std::string> uncalibrated, rooflines, full, exceeded;
+  std::set<std::string> uncalibrated, rooflines, full, exceeded, unmet_limits;
   std::set<std::string> products_alone, more_experts, unknown_memory, spared_caches;  ///< networks
   std::set<std::string> refused_there;                                                ///< reasons at the common node
   std::optional<check::NodeBasis> basis;  ///< one for all designs, as their technology is
@@ -65,6 +65,9 @@ struct Doubts {
   }
   void add(const NetworkComparison& network, const GpuRuns& gpu) {
     if (gpu.exceeds_memory) exceeded.insert(fmt::format("{} ({})", gpu.gpu, network.network));
+    if (gpu.least_limit_w > 0) {
+      unmet_limits.insert(fmt::format("{} ({}: lowest {:.0f} W)", gpu.gpu, network.network, gpu.least_limit_w));
+    }
     if (gpu.roofline_estimate) rooflines.insert(gpu.gpu);
     if (!gpu.calibrated && !gpu.roofline_estimate) uncalibrated.insert(gpu.gpu);
     if (gpu.memory_bound_batch && !gpu.exceeds_memory) {
@@ -105,6 +108,11 @@ void say_estimates_of_gpus(const Doubts& doubts, NoteLines& lines) {
   if (!doubts.exceeded.empty()) {
     lines.estimate("the network does not fit the memory of one GPU; the figures are as if it did: " +
                    listed(doubts.exceeded));
+  }
+  if (!doubts.unmet_limits.empty()) {
+    lines.estimate(
+        "a GPU draws more than its power limit even at its lowest clock, with the lowest limit that it meets: " +
+        listed(doubts.unmet_limits));
   }
   if (doubts.other_frac > 0) {
     lines.estimate(

@@ -25,9 +25,11 @@ std::string notes(const KernelReport& report, int columns) {
   const std::string_view measured = report.kernel == std::string_view("attention")
                                         ? "cuDNN's kernels on an H100 and an H200 were met within 4 to 7 %"
                                         : "PyTorch's kernels were 12 % slower on an H100 and 24 % on an H200";
+  std::vector<LeastLimit> limits;
+  for (const KernelOnGpu& on : report.gpus) limits.push_back({&on.gpu.spec, on.prediction.least_limit_w});
   return wrapped("", fmt::format("Estimated by equations; {}, no other GPU's were measured.", measured), columns,
                  kIndent) +
-         left_out_note(report.left_out, report.dtype, columns);
+         unmet_limits_note(limits, columns) + left_out_note(report.left_out, report.dtype, columns);
 }
 
 }  // namespace

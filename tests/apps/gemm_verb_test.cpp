@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "apps/gemm_fixture.h"
+#include "edited_yaml.h"
 #include "hindsight/core/terminal.h"
 #include "hindsight/gpu/spec.h"
 #include "repository.h"
@@ -15,6 +16,7 @@
 namespace hindsight::app::test {
 namespace {
 
+using hindsight::test::EditedYaml;
 using hindsight::test::kRounding;
 using hindsight::test::kSixDigits;
 using hindsight::test::relative_error;
@@ -180,6 +182,24 @@ TEST_F(GemmVerb, SaysThatOperandsExceedTheMemory) {
   const std::string table = write("t.csv", "m,n,k,batch\n4096,4096,4096,1000000\n64,64,64,1\n");
   EXPECT_THAT(gemm({"--gpu", "h100-sxm5", "--csv", table}).err,
               HasSubstr("1 of 2 predictions are of operands and results that the GPU's memory cannot hold"));
+}
+
+/// An H100 idles at 120 W: a limit of 100 W is printed with the lowest that can be met.
+TEST_F(GemmVerb, SaysThatAPowerLimitCannotBeMet) {
+  const EditedYaml sheet("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: 100");
+  const char* const note = "Power limit of h100-sxm5 not met: at the lowest clock, 210 MHz, it draws more than 100 W";
+  EXPECT_THAT(gemm(product(sheet.path(), "4096")).out, HasSubstr(note));
+  EXPECT_THAT(gemm(product(sheet.path() + ",l4", "4096")).out, HasSubstr(note));
+  EXPECT_THAT(gemm({"--gpu", sheet.path(), "--workload", "bert_base"}).out, HasSubstr(note));
+  EXPECT_THAT(hindsight({"kernel", "grouped", "--gpu", sheet.path(), "--rows", "64,64", "-n", "512", "-k", "512"}).out,
+              HasSubstr(note));
+  const Outcome table = gemm({"--gpu", sheet.path(), "--csv", write("t.csv", "m,n,k\n64,64,64\n")});
+  EXPECT_THAT(table.err, HasSubstr("1 of 1 predictions are above their GPU's power limit"));
+  const double least_w = json(product(sheet.path(), "4096")).at("gpus").at(0).at("least_limit_w");
+  EXPECT_GT(least_w, 120);
+  const EditedYaml met("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: " + std::to_string(least_w));
+  EXPECT_THAT(gemm(product(met.path(), "4096")).out, Not(HasSubstr("not met")));
+  EXPECT_TRUE(json(product(met.path(), "4096")).at("gpus").at(0).at("least_limit_w").is_null());
 }
 
 /// Runtime may be covered where power is not: H100 rows of bursts carry no power.

@@ -379,9 +379,19 @@ TEST(GpuCheck, AVerdictSaysThatItIsAnEstimateAndWhatOf) {
     c.gpus[0].single.beyond_products = true;
   });
   expect({"exceeds_gpu_memory"}, [](NetworkComparison& c) { c.gpus[0].exceeds_memory = true; });
+  expect({"exceeds_power_limit"}, [](NetworkComparison& c) { c.gpus[0].least_limit_w = 158; });
   expect({"experts_of_one_token"}, [](NetworkComparison& c) { c.more_experts = true; });
   expect({"die_area"}, [](NetworkComparison& c) { c.dies.chips = 1; });
   expect({"chip_power"}, [](NetworkComparison& c) { c.power.chips = 1; });
+}
+
+/// No clock of an L4 keeps to 10 W.
+TEST(GpuCheck, APowerLimitThatNoClockMeetsIsKnown) {
+  gpu::GpuSpec l4 = gpu::load_gpu("l4");
+  const workload::Network network = workload::load_network("resnet50");
+  EXPECT_EQ(run_on_gpu(contender(l4), network).least_limit_w, 0);
+  l4.tdp_w = 10;
+  EXPECT_GT(run_on_gpu(contender(l4), network).least_limit_w, 10);
 }
 
 /// Depthwise convolutions are products, which every design counts; softmax is none.

@@ -133,6 +133,18 @@ TEST(GemmTerms, PowerCapSlowsDown) {
   EXPECT_LT(settled_share(1e3, 1e-3), 0.88) << "however long its kernels, a burst is over before the board is warm";
 }
 
+/// 1.8 times as long is 1.2 times, and from there 1.5 times: the shares multiply.
+TEST(GemmTerms, PowerFromALockGoesOnAsFromTheHighestClock) {
+  EXPECT_EQ(steepness_from(1), 0.88);
+  const double lock = 1.2, further = 1.5, steepness = steepness_from(lock);
+  EXPECT_LT(relative_error(dynamic_share(lock) * dynamic_share(further, steepness), dynamic_share(lock * further)),
+            kRounding);
+  // 1200 W above 100 W of idle power, held at 700 W.
+  const double locked_w = 100 + 1200 * dynamic_share(lock);
+  EXPECT_LT(relative_error(lock * settled_slowdown(locked_w, 700, 100, steepness), settled_slowdown(1300, 700, 100)),
+            kRounding);
+}
+
 TEST(GemmTerms, LaunchFloorHoldsShortKernels) {
   EXPECT_EQ(launched_s(5e-6, 0), 5e-6);
   EXPECT_LT(relative_error(launched_s(1e-9, 30e-6), 30e-6), kRounding);

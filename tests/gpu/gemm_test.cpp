@@ -57,6 +57,15 @@ TEST(Gemm, OverlappingWindowsAreHeldOnce) {
   EXPECT_TRUE(is_plain_product({.dtype = DType::bf16, .output = DType::bf16}));
 }
 
+/// 12 x 5 outputs, twice, that are added up to 35 in all.
+TEST(Gemm, OverlappingOutputsAreWrittenOnce) {
+  const Gemm gemm{.m = 12, .n = 5, .k = 9, .batch = 2, .dtype = DType::bf16, .result_elements = 35};
+  EXPECT_EQ(output_elements(gemm), 2 * 12 * 5);
+  EXPECT_EQ(compulsory_bytes(gemm), 2 * 2 * (12 * 9 + 5 * 9) + 2 * 35);
+  EXPECT_EQ(compulsory_bytes(transposed(gemm)), compulsory_bytes(gemm));
+  EXPECT_FALSE(is_plain_product(gemm));
+}
+
 TEST(Gemm, RefusesSizesThatAreNone) {
   EXPECT_THAT(message_of([] { require_valid({.m = 0, .n = 1, .k = 1}); }), HasSubstr("m is 0"));
   EXPECT_THAT(message_of([] { require_valid({.m = 1, .n = -4, .k = 1}); }), HasSubstr("n is -4"));

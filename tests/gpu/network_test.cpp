@@ -201,6 +201,39 @@ TEST(NetworkOnGpu, AConvolutionReadsItsImageFromDramAndItsWindowsFromTheL2) {
   EXPECT_FALSE(layer.prediction.in_validated_range);
 }
 
+workload::Network one_transposed(int kernel) {
+  return workload::parse_network(
+      "name: one\nbatch: 64\nlayers:\n  - {name: a, type: transposed_convolution, in: [112, 112, 64], "
+      "out: 64, kernel: " +
+          std::to_string(kernel) + ", stride: 2, pad: same, bias: false}\n",
+      "one.yaml");
+}
+
+/// 4 x 4 windows that overlap by half: of 16 products a pixel 4 outputs are written, as on a design.
+TEST(NetworkOnGpu, ATransposedConvolutionWritesItsOutputOnce) {
+  const double image = 64.0 * 112 * 112 * 64;
+  const NetworkPrediction result = predict_on("h100-sxm5", one_transposed(4), DType::bf16);
+  EXPECT_EQ(result.layers[0].gemm.n, 16 * 64);
+  EXPECT_EQ(result.layers[0].gemm.result_elements, 4 * image);
+  EXPECT_LE(relative_error(result.dram_bytes, 2 * (image + 4 * image + 16 * 64 * 64)), kRounding);
+  EXPECT_FALSE(result.layers[0].prediction.in_validated_range);
+  EXPECT_EQ(predict_on("h100-sxm5", one_transposed(2), DType::bf16).layers[0].gemm.result_elements, 0)
+      << "nothing overlaps";
+}
+
+/// The lowest limit that a network meets is that of its hungriest kernel.
+TEST(NetworkOnGpu, KnowsTheLowestLimitThatItMeets) {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  const Calibration calibration = load_calibration(spec, DType::bf16);
+  const workload::Network network = workload::load_network("bert_base");
+  EXPECT_EQ(predict_network(spec, calibration, network, DType::bf16).least_limit_w, 0);
+  spec.tdp_w = 100;
+  const double least_w = predict_network(spec, calibration, network, DType::bf16).least_limit_w;
+  EXPECT_GT(least_w, 100);
+  spec.tdp_w = least_w;
+  EXPECT_EQ(predict_network(spec, calibration, network, DType::bf16).least_limit_w, 0);
+}
+
 /// Its windows are its pixels: the GEMM that anybody may ask for.
 TEST(NetworkOnGpu, APointwiseConvolutionIsItsMatrix) {
   const NetworkPrediction result = predict_on("h100-sxm5", one_convolution(1), DType::bf16);

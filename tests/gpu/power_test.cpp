@@ -176,6 +176,30 @@ TEST(BoardPower, KeepsToTheLowestClock) {
   EXPECT_LT(lowest.average_power_w, 250);
 }
 
+/// A limit that is below what the lowest clock draws, or below idle power, comes with the lowest that is met.
+TEST(BoardPower, KnowsTheLowestLimitThatIsMet) {
+  GpuSpec spec = load_gpu("h100-sxm5");
+  const Calibration calibration = load_calibration(spec, DType::bf16, {}, Residuals::none);
+  for (const std::int64_t size : {64, 8192}) {
+    for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+      const Gemm gemm{.m = size, .n = size, .k = size};
+      spec.tdp_w = 60;
+      const GemmPrediction unmet = predict(spec, calibration, gemm, mode);
+      EXPECT_GT(unmet.least_limit_w, spec.idle_w(spec.boost_hz)) << size;
+      EXPECT_GT(unmet.average_power_w, spec.idle_w(spec.boost_hz)) << size << ": nothing draws less than idle power";
+      EXPECT_EQ(unmet.bound, Bound::power);
+      spec.tdp_w = unmet.least_limit_w;
+      const GemmPrediction met = predict(spec, calibration, gemm, mode);
+      EXPECT_EQ(met.least_limit_w, 0) << size;
+      EXPECT_LE(met.latency_s, unmet.latency_s) << size;
+      if (mode == RunMode::sustained) EXPECT_LE(met.average_power_w, spec.tdp_w) << size;
+      spec.tdp_w -= 1;
+      EXPECT_EQ(predict(spec, calibration, gemm, mode).least_limit_w, unmet.least_limit_w) << size;
+    }
+  }
+  EXPECT_EQ(predict(load_gpu("h100-sxm5"), calibration, {.m = 8192, .n = 8192, .k = 8192}).least_limit_w, 0);
+}
+
 TEST(BoardPower, NarrowerFormatsCostLessPerOperation) {
   // 8 bits have constants of their own: half of those of 16 bits where nothing was measured.
   const GpuSpec spec = load_gpu("h200");
@@ -261,18 +285,20 @@ GpuSpec locked_at(GpuSpec spec, double clock_hz) {
   return spec;
 }
 
-/// A lower clock is never faster and never draws more, whatever binds and whatever the limit allows.
+constexpr Gemm kOfAllKinds[] = {{.m = 8192, .n = 8192, .k = 8192},
+                                {.m = 16, .n = 8192, .k = 8192},
+                                {.m = 1, .n = 4096, .k = 4096},
+                                {.m = 256, .n = 14336, .k = 4096},
+                                {.m = 64, .n = 64, .k = 64}};
+
+/// A lower clock is never faster and never draws more, whatever binds, where no limit does.
 TEST(LockedClock, ALowerOneIsNeverFasterAndNeverDrawsMore) {
-  const Gemm gemms[] = {{.m = 8192, .n = 8192, .k = 8192},
-                        {.m = 16, .n = 8192, .k = 8192},
-                        {.m = 1, .n = 4096, .k = 4096},
-                        {.m = 256, .n = 14336, .k = 4096},
-                        {.m = 64, .n = 64, .k = 64}};
   for (const char* name : {"h100-sxm5", "l4", "a100-sxm-80gb", "t4"}) {
-    const GpuSpec free = load_gpu(name);
+    GpuSpec free = load_gpu(name);
+    free.tdp_w = 5000;
     for (const DType dtype : {DType::fp16, DType::fp32}) {
       for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
-        for (Gemm gemm : gemms) {
+        for (Gemm gemm : kOfAllKinds) {
           gemm.dtype = dtype;
           const auto of = [&](const GpuSpec& spec) {
             return predict(spec, load_calibration(spec, dtype, {}, Residuals::none), gemm, mode);
@@ -282,15 +308,83 @@ TEST(LockedClock, ALowerOneIsNeverFasterAndNeverDrawsMore) {
             const GemmPrediction now = of(locked_at(free, clock_hz));
             ASSERT_GE(now.latency_s, before.latency_s * (1 - kRounding)) << name << " at " << clock_hz;
             ASSERT_LE(now.average_power_w, before.average_power_w * (1 + kRounding)) << name << " at " << clock_hz;
-            ASSERT_LE(now.sm_clock_hz, clock_hz * (1 + kRounding));
+            ASSERT_EQ(now.sm_clock_hz, clock_hz);
             ASSERT_EQ(now.energy_j, now.average_power_w * now.latency_s);
-            ASSERT_EQ(now.bound == Bound::power, now.terms.slowdown > 1);
+            ASSERT_NE(now.bound, Bound::power);
             ASSERT_FALSE(now.in_validated_range);
             before = now;
           }
         }
       }
     }
+  }
+}
+
+/// A limit above what the locked board draws is as good as none.
+TEST(LockedClock, ALimitThatDoesNotBindChangesNothing) {
+  for (const char* name : {"h100-sxm5", "l4", "a100-sxm-80gb", "t4"}) {
+    const GpuSpec own = load_gpu(name);
+    GpuSpec locked = locked_at(own, 0.5 * own.boost_hz);
+    for (const DType dtype : {DType::fp16, DType::fp32}) {
+      const Calibration calibration = load_calibration(own, dtype, {}, Residuals::none);
+      for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+        for (Gemm gemm : kOfAllKinds) {
+          gemm.dtype = dtype;
+          locked.tdp_w = 5000;
+          const GemmPrediction free = predict(locked, calibration, gemm, mode);
+          for (const double limit_w : {1.02 * free.average_power_w, own.tdp_w}) {
+            if (limit_w < 1.02 * free.average_power_w) continue;  // the board's own binds here
+            locked.tdp_w = limit_w;
+            const GemmPrediction now = predict(locked, calibration, gemm, mode);
+            ASSERT_EQ(now.latency_s, free.latency_s) << name << " at " << limit_w << " W";
+            ASSERT_EQ(now.energy_j, free.energy_j) << name << " at " << limit_w << " W";
+            ASSERT_EQ(now.sm_clock_hz, locked.boost_hz);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LockedClock, ALowerLimitIsNeverFasterAndNeverDrawsMore) {
+  for (const char* name : {"h100-sxm5", "t4"}) {
+    const GpuSpec own = load_gpu(name);
+    const Calibration calibration = load_calibration(own, DType::fp16, {}, Residuals::none);
+    for (const double share : {0.9, 0.5}) {
+      for (const RunMode mode : {RunMode::burst, RunMode::sustained}) {
+        for (Gemm gemm : kOfAllKinds) {
+          gemm.dtype = DType::fp16;
+          GpuSpec locked = locked_at(own, share * own.boost_hz);
+          locked.tdp_w = 5000;
+          GemmPrediction before = predict(locked, calibration, gemm, mode);
+          for (locked.tdp_w = 1000; locked.tdp_w > 5; locked.tdp_w *= 0.97) {
+            const GemmPrediction now = predict(locked, calibration, gemm, mode);
+            ASSERT_GE(now.latency_s, before.latency_s * (1 - kRounding)) << name << " at " << locked.tdp_w << " W";
+            ASSERT_LE(now.average_power_w, before.average_power_w * (1 + kRounding)) << name << " " << locked.tdp_w;
+            ASSERT_EQ(now.bound == Bound::power, now.terms.slowdown > 1);
+            ASSERT_GE(now.sm_clock_hz, 210e6 * (1 - kRounding));
+            ASSERT_GE(now.least_limit_w, before.least_limit_w) << "what the lowest clock draws";
+            before = now;
+          }
+          EXPECT_GT(before.least_limit_w, 5) << "below idle power";
+        }
+      }
+    }
+  }
+}
+
+/// What the limit leaves of arithmetic is the same clock from a lock above it, but for idle power, which is less there.
+TEST(LockedClock, ALimitBelowItIsThatOfTheBoardWithoutALock) {
+  const Gemm large{.m = 8192, .n = 8192, .k = 8192};
+  const GpuSpec h100 = load_gpu("h100-sxm5");
+  const Calibration calibration = load_calibration(h100, DType::bf16, {}, Residuals::none);
+  const GemmPrediction free = predict(h100, calibration, large, RunMode::sustained);
+  for (const double clock_hz : {1975e6, 1900e6, 1700e6}) {
+    const GemmPrediction now = predict(locked_at(h100, clock_hz), calibration, large, RunMode::sustained);
+    EXPECT_EQ(now.bound, Bound::power) << clock_hz;
+    EXPECT_LT(relative_error(now.average_power_w, free.average_power_w), kRounding) << clock_hz;
+    EXPECT_LT(now.latency_s, free.latency_s * (1 + kRounding)) << clock_hz;
+    EXPECT_LT(relative_error(now.latency_s, free.latency_s), 0.03) << clock_hz;
   }
 }
 

@@ -138,6 +138,10 @@ TEST(GpuCheckText, EveryDoubtIsAnEstimateInTextAndJson) {
   using Network = check::NetworkComparison;
   expect("GPUs: up to 30.0 % of the time is in kernels that are no GEMM", {"non_gemm_work"},
          [](Network& net) { net.gpus[0].saturated.other_frac = 0.3; });
+  expect(
+      "a GPU draws more than its power limit even at its lowest clock, with the lowest limit that it meets: big (net: "
+      "lowest 158 W)",
+      {"exceeds_power_limit"}, [](Network& net) { net.gpus[0].least_limit_w = 158; });
   expect("the design has no vector units and counts products alone, the GPUs also softmax",
          {"non_gemm_work", "products_alone"}, [](Network& net) {
            net.gpus[0].single.other_frac = 0.3;

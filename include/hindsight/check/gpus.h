@@ -35,6 +35,7 @@ struct BatchRun {
   bool energy_validated = false;  ///< likewise energy and power
   double other_frac = 0;          ///< of the latency, in kernels that are no GEMM
   bool beyond_products = false;   ///< some of these do what no product is: softmax, normalisations, pooling
+  double least_limit_w = 0;       ///< gpu::NetworkPrediction::least_limit_w
   [[nodiscard]] double inferences_per_s() const { return static_cast<double>(batch) / latency_s; }
   [[nodiscard]] double energy_per_inference_j() const { return energy_j / static_cast<double>(batch); }
   [[nodiscard]] double power_w() const { return energy_j / latency_s; }
@@ -55,6 +56,8 @@ struct GpuRuns {
   BatchRun single = {};             ///< the network's own batch
   BatchRun saturated = {};          ///< the batch from which doubling gains less than kSaturationGain, all experts read
   bool memory_bound_batch = false;  ///< doubling ended because the GPU's memory is full
+  /// Lowest power limit that every batch meets, where the board's is below what its lowest clock draws; else 0.
+  double least_limit_w = 0;
   std::vector<BatchRun> batches = {};  ///< from the network's own, doubled as long as throughput grows, to `saturated`
   /// Of the batches the largest that takes no longer than the design; set by compare(), nothing where none is as fast.
   std::optional<BatchRun> at_equal_latency = {};

@@ -74,6 +74,9 @@ struct Gemm {
   /// Bytes that memory holds of the input that is not `weights`, of all products, where its matrix repeats them, as
   /// that of a convolution does with overlapping windows of an image; 0: the matrix itself.
   double activation_bytes = 0;
+  /// Elements that are written of the outputs, of all products, where these are not stored one by one, as those of a
+  /// transposed convolution, which is an implicit GEMM too and adds up where its windows overlap; 0: the matrices.
+  double result_elements = 0;
 };
 
 /// Largest size of one dimension: a library's 32-bit leading dimension [spec: cublas].
@@ -109,6 +112,11 @@ void require_valid(const Gemm& gemm);
   return gemm.output ? input_bytes(*gemm.output) : output_bytes(gemm.dtype);
 }
 
+/// Elements of the output's matrices, all of `batch`.
+[[nodiscard]] constexpr double output_elements(const Gemm& gemm) {
+  return static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) * static_cast<double>(gemm.n);
+}
+
 /// Bytes of the activations' matrix that are others of them once more: 0 but for overlapping windows.
 /// Equation: max(m k bytes - Gemm::activation_bytes, 0). A convolution is an implicit GEMM: its m x k matrix is made up
 /// in shared memory, tile by tile, out of the image [paper: cudnn-2014, section 3.1]. What it repeats the L2 serves;
@@ -124,14 +132,17 @@ void require_valid(const Gemm& gemm);
 
 /// Whether it is a product as libraries are measured at: of matrices, with an output of the library's size.
 [[nodiscard]] constexpr bool is_plain_product(const Gemm& gemm) {
-  return output_bytes(gemm) == output_bytes(gemm.dtype) && repeated_bytes(gemm) == 0;
+  return output_bytes(gemm) == output_bytes(gemm.dtype) && repeated_bytes(gemm) == 0 && gemm.result_elements == 0;
 }
 
 /// Bytes that any kernel reads or writes at least once: both inputs and the output.
 [[nodiscard]] constexpr double compulsory_bytes(const Gemm& gemm) {
   const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
-  return static_cast<double>(gemm.batch) * ((m * k + k * n) * input_bytes(gemm.dtype) + m * n * output_bytes(gemm)) -
-         repeated_bytes(gemm);
+  const double all_bytes =
+      static_cast<double>(gemm.batch) * ((m * k + k * n) * input_bytes(gemm.dtype) + m * n * output_bytes(gemm)) -
+      repeated_bytes(gemm);
+  if (gemm.result_elements <= 0) return all_bytes;
+  return all_bytes + (gemm.result_elements - output_elements(gemm)) * output_bytes(gemm);
 }
 
 }  // namespace hindsight::gpu

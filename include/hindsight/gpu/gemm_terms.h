@@ -180,17 +180,25 @@ inline constexpr double kMostOfBurst = 0.88;
 inline constexpr double kClockExponent = 0.55;
 
 /// How much longer a kernel takes at the clock where its power meets the cap than at full clock: the solution s of
-/// idle + (P - idle) * (1 + 0.88 (s - 1))^(-1 / 0.55) = cap, with s = f_max / f.
+/// idle + (P - idle) * (1 + 0.88 (s - 1))^(-1 / 0.55) = cap, with s = f_max / f; `steepness` stands for the 0.88.
 /// Equation: 1 + (((P - idle) / (cap - idle))^0.55 - 1) / 0.88 for P > cap, else 1.
-[[nodiscard]] inline double settled_slowdown(double full_clock_w, double cap_w, double idle_w) {
+[[nodiscard]] inline double settled_slowdown(double full_clock_w, double cap_w, double idle_w,
+                                             double steepness = kMostOfBurst) {
   if (full_clock_w <= cap_w) return 1.0;
-  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kClockExponent) - 1.0) / kMostOfBurst;
+  return 1.0 + (std::pow((full_clock_w - idle_w) / std::max(cap_w - idle_w, 1.0), kClockExponent) - 1.0) / steepness;
 }
 
 /// Share of the power above idle that is left at 1 / `slowdown` of the highest clock: what `settled_slowdown` solves.
-/// Equation: (1 + 0.88 (s - 1))^(-1 / 0.55), with s = f_max / f.
-[[nodiscard]] inline double dynamic_share(double slowdown) {
-  return std::pow(1.0 + kMostOfBurst * (slowdown - 1.0), -1.0 / kClockExponent);
+/// Equation: (1 + 0.88 (s - 1))^(-1 / 0.55), with s = f_max / f; `steepness` stands for the 0.88.
+[[nodiscard]] inline double dynamic_share(double slowdown, double steepness = kMostOfBurst) {
+  return std::pow(1.0 + steepness * (slowdown - 1.0), -1.0 / kClockExponent);
+}
+
+/// What stands for the 0.88 of the two above where s counts from a clock that is locked at 1 / `lock` of the highest:
+/// the shares from there are those of the whole way over that of the lock.
+/// Equation: 0.88 l / (1 + 0.88 (l - 1)), with l = f_max / f_lock: 0.88 without a lock.
+[[nodiscard]] constexpr double steepness_from(double lock) {
+  return kMostOfBurst * lock / (1.0 + kMostOfBurst * (lock - 1.0));
 }
 
 /// Part of the settled slow-down that a burst of a few launches shows: the power controller needs time.

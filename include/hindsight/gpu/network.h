@@ -64,6 +64,7 @@ struct NetworkPrediction {
   double dram_bytes = 0;
   double other_latency_s = 0;  ///< of these in kernels that are no GEMM, nor several in one, which nothing validates
   double other_ops = 0;
+  double least_limit_w = 0;  ///< lowest power limit that all kernels meet, where some do not meet the board's; else 0
   std::vector<LayerPrediction> layers;  ///< GEMMs in the network's order
   std::vector<OtherLayer> others;       ///< likewise
 

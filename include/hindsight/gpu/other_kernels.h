@@ -25,7 +25,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,6 +106,7 @@ struct OtherPrediction {
   double dram_bytes = 0;
   double l2_bytes = 0;  ///< at least every byte once
   double average_power_w = 0;
+  double least_limit_w = 0;  ///< lowest power limit that is met, where the board's is not; else 0
   double energy_j = 0;
   Bound bound = Bound::launch;
   OtherTerms terms;
@@ -137,17 +137,10 @@ class OtherKernels {
   [[nodiscard]] double missing_bytes(double bytes) const;
   /// Time after the launch.
   [[nodiscard]] double kernel_s(const OtherTerms& terms) const;
-  /// At the board's highest clock, or that of its lock, there without the power limit.
-  [[nodiscard]] OtherPrediction at_own_clock(const Attention& a, RunMode mode) const;
-  [[nodiscard]] OtherPrediction at_own_clock(const Streaming& kernel, RunMode mode) const;
-  [[nodiscard]] OtherPrediction at_own_clock(const GroupedGemm& grouped, RunMode mode) const;
-  /// Of a board whose clock is locked: no faster and no more power than `free` of the lock.
-  [[nodiscard]] OtherPrediction as_without_lock(OtherPrediction result, const OtherPrediction& free) const;
   [[nodiscard]] OtherPrediction finish(OtherTerms terms, double kernel_s, const PowerWork& work, RunMode mode) const;
 
   BoardPower board_;
   Predictor gemms_;
-  std::shared_ptr<const OtherKernels> unlocked_;  ///< of a locked board, without the lock; else nothing
   double sms_, clock_hz_, s_per_mac_, s_per_exponential_, cuda_core_ops_per_s_, element_bytes_;
   double dram_bytes_per_s_, l2_bytes_per_s_, resident_bytes_, launch_s_, reduction_s_, floor_s_, settle_s_;
   double stream_dram_bytes_per_s_, stream_l2_bytes_per_s_, stream_resident_bytes_, stream_launch_s_;

@@ -18,6 +18,9 @@
 ///   P    = idle(f) + active * s * u + [(f_max / f) * s * (e_op * ops + e_l2 * L2 bytes) + e_dram * DRAM bytes] / T_f
 ///   s    = (1 + 0.88 (f_max / f - 1))^(-1 / 0.55), the share of P(f) above
 ///
+/// The limit is compared with this power. Where it is exceeded, the clock falls below the lock by the law above, whose
+/// shares count from the lock (`steepness_from`), with idle power at the lock.
+///
 /// What a sensor reads of a run that follows an idle board is less (`reading_w`): its window of a second still holds
 /// the idle time. Of a run of a second that begins `lead` seconds after the board has, where `lead` < 1,
 ///
@@ -32,7 +35,7 @@
 ///
 /// Ignores: temperature (leakage), the spread between boards of one model (5 % and more), a voltage that falls no
 /// further below some clock (watts at half the clock and less are too low), and, under a limit, that memory keeps its
-/// clock: a product that waits for DRAM is slowed like any other.
+/// clock and that idle power falls: a product that waits for DRAM is slowed like any other. A lock knows both.
 #pragma once
 
 #include <algorithm>
@@ -111,12 +114,16 @@ class BoardPower {
   /// What the sensor showed of launches that took `latency_s` each, W: the average under the limit, less what its
   /// window held of the idle board before.
   [[nodiscard]] double reading_w(const PowerWork& work, double latency_s) const;
-  /// Latency of a settled run over that at the highest clock, at which it would draw `full_clock_w`: above 1 exactly
-  /// where that exceeds `settled_cap_w`; at most that of the lowest clock (`kLeastClockMhz`), at which a board stays
-  /// however low its limit is.
+  /// Latency of a settled run over that at the highest clock, or at that of the lock, at which it would draw
+  /// `full_clock_w`: above 1 exactly where that exceeds `settled_cap_w`; at most that of the lowest clock
+  /// (`kLeastClockMhz`), at which a board stays however low its limit is.
   [[nodiscard]] double slowdown(double full_clock_w) const {
-    return std::min(settled_slowdown(full_clock_w, settled_cap_w_, idle_w_), most_slowdown_);
+    if (exceeds_at_lowest_clock(full_clock_w)) return most_slowdown_;
+    return std::min(settled_slowdown(full_clock_w, settled_cap_w_, idle_w_, steepness_), most_slowdown_);
   }
+  /// Lowest power limit in whole watts, as boards take them, that a settled run meets, where even the lowest clock
+  /// exceeds the board's; 0 where that is met.
+  [[nodiscard]] double least_limit_w(double full_clock_w) const;
   /// Power at 1 / `slowdown` of the highest clock, where that would draw `full_clock_w`: the limit in a settled run
   /// that it binds, more in a burst, whose clock has not fallen as far, and at the lowest clock.
   [[nodiscard]] double average_w(double full_clock_w, double slowdown) const;
@@ -139,10 +146,18 @@ class BoardPower {
                                                        : Toggling();
   }
 
+  [[nodiscard]] double lowest_clock_w(double full_clock_w) const {
+    return idle_w_ + (full_clock_w - idle_w_) * least_share_;
+  }
+  [[nodiscard]] bool exceeds_at_lowest_clock(double full_clock_w) const {
+    return full_clock_w > settled_cap_w_ && lowest_clock_w(full_clock_w) > settled_cap_w_;
+  }
+
   double idle_w_, active_w_, op_j_, l2_byte_j_, dram_byte_j_;
   Toggling zero_weights_, partly_zero_weights_, long_vector_;
   double lead_s_, lead_launches_;
-  double settled_cap_w_, most_slowdown_;
+  double settled_cap_w_, most_slowdown_, steepness_;
+  double least_share_;  ///< of the power above idle, at the lowest clock
 };
 
 }  // namespace hindsight::gpu

@@ -63,6 +63,7 @@ struct GemmPrediction {
   double l2_bytes = 0;
   double quantise_bytes = 0;             ///< of these, what the kernel that quantises the activations moves
   double average_power_w = 0;            ///< of shapes that were recorded as peculiar, what the sensor showed
+  double least_limit_w = 0;              ///< lowest power limit that is met, where the board's is not; else 0
   PowerWork work;                        ///< what the board's power is of
   Operands operands = Operands::random;  ///< those of `work`: Calibration::unwritten
   double energy_j = 0;                   ///< average power x latency
@@ -145,8 +146,6 @@ class Predictor {
   [[nodiscard]] Operands operands_of(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Correction correction_of(const Gemm& gemm) const;
   [[nodiscard]] double floor_of(const Shape& shape) const;
-  [[nodiscard]] Run as_without_lock(Run run, const Gemm& gemm, RunMode mode) const;
-  [[nodiscard]] Run fastest_run(const Gemm& gemm, RunMode mode) const;
   [[nodiscard]] Run settled(const PowerWork& work, double full_clock_s, RunMode mode) const;
   [[nodiscard]] Run run(const Gemm& gemm, const Shape& shape, const Candidate& candidate, RunMode mode,
                         const Correction& correction) const;
@@ -157,7 +156,6 @@ class Predictor {
   UnwrittenWeights unwritten_;
   std::shared_ptr<const Residual> residual_;
   std::shared_ptr<const Predictor> library_;     ///< Calibration::library
-  std::shared_ptr<const Predictor> unlocked_;    ///< of a locked board, without the lock; else nothing
   bool learned_in_16_bits_ = false;              ///< the residual: half of k counts
   std::shared_ptr<const KernelFamily> batched_;  ///< kernels of batches of layouts nn and tt
   std::shared_ptr<const KernelFamily> any_;      ///< of all others

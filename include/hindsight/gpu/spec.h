@@ -125,8 +125,6 @@ void require_kernel_model(const GpuSpec& spec, std::string_view what);
 /// [chosen] Two boards of one model, or a data sheet and a measurement, differ by less; the 40 and 80 GB versions of an
 /// A100, or its SXM and PCIe boards of 80 GB, by more in at least one number.
 inline constexpr double kSameBoard = 0.05;
-/// The board without the lock of its clock.
-[[nodiscard]] GpuSpec unlocked(GpuSpec spec);
 /// The sheet of the GPU that a file under data/gpus/calibration was fitted on: in the same data folder, else where
 /// load_gpu finds it by its name; nothing where no data folder has one.
 [[nodiscard]] std::optional<GpuSpec> fitted_gpu(const std::filesystem::path& calibration_file, const std::string& gpu);
