@@ -192,7 +192,9 @@ TEST(BoardPower, KnowsTheLowestLimitThatIsMet) {
       const GemmPrediction met = predict(spec, calibration, gemm, mode);
       EXPECT_EQ(met.least_limit_w, 0) << size;
       EXPECT_LE(met.latency_s, unmet.latency_s) << size;
-      if (mode == RunMode::sustained) EXPECT_LE(met.average_power_w, spec.tdp_w) << size;
+      if (mode == RunMode::sustained) {
+        EXPECT_LE(met.average_power_w, spec.tdp_w) << size;
+      }
       spec.tdp_w -= 1;
       EXPECT_EQ(predict(spec, calibration, gemm, mode).least_limit_w, unmet.least_limit_w) << size;
     }
