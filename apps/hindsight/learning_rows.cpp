@@ -89,10 +89,14 @@ std::vector<std::string> names_of_list(const std::string& list) {
 
 LearningRows with_log_names(LearningRows rows, bool quiet) {
   std::optional<study::LearningWords> words;
+  bool more_is_better = false;
   for (const std::string& file : rows.logs) {
     const log::Log log = log::Log::open(file, log::OpenMode::read_only);
-    study::LearningWords own =
-        study::with_log_names(log, {.objective = rows.objective, .constraints = rows.constraints, .where = rows.where});
+    study::LearningWords own = study::with_log_names(log, {.objective = rows.objective,
+                                                           .constraints = rows.constraints,
+                                                           .where = rows.where,
+                                                           .workloads = names_of_list(rows.workloads)});
+    more_is_better = more_is_better || study::maximised_metrics(log).contains(own.objective);
     if (words && own.objective != words->objective) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} is optimised for {}, {} for {}. Name what is learned by --objective",
@@ -101,8 +105,9 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
     if (!words) words = std::move(own);
   }
   if (rows.objective.empty() && words->objective != "latency" && !quiet) {
-    remark(fmt::format("objective: {}, that of the import{}", words->objective,
-                       rows.maximise ? "" : "; small values are good (--maximise: large ones)"));
+    const char* small = more_is_better ? "; small values are learnt as good, though the log says large ones: --maximise"
+                                       : "; small values are good (--maximise: large ones)";
+    remark(fmt::format("objective: {}, that of the import{}", words->objective, rows.maximise ? "" : small));
   }
   rows.objective = words->objective;
   rows.constraints = words->constraints;

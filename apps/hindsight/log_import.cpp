@@ -36,6 +36,7 @@ struct ImportOptions {
   std::string pruned = "infeasible";
   std::vector<std::string> rounded;
   std::string duplicates = "error";
+  bool maximise = false;
   bool json = false;
 };
 
@@ -159,8 +160,10 @@ int import(const ImportOptions& options, const Session& session) {
   round_columns(options, source.table);
   const space::DesignSpace space = space_of(options, source, roles);
   install_interrupt_handlers();
-  const dataset::ImportTarget target{
-      .workload = options.workload, .evaluator = options.evaluator, .known_workload = known_network};
+  const dataset::ImportTarget target{.workload = options.workload,
+                                     .evaluator = options.evaluator,
+                                     .direction = options.maximise ? Direction::maximise : Direction::minimise,
+                                     .known_workload = known_network};
   const bool keep = source.repeats && duplicates == dataset::Duplicates::error;
   dataset::ImportResult result;
   write_log(session, options.log, [&](const std::string& log) {
@@ -184,6 +187,7 @@ void add_log_import(CLI::App& group, Session& session) {
   verb->add_option("--format", options->format, "csv, tsv, semicolon, jsonl, optuna, ... [by content]");
   verb->add_option("--space", options->space, "Space name or YAML file [inferred]")->check(not_empty());
   add_csv_roles(*verb, options->roles);
+  verb->add_flag("--maximise", options->maximise, "Larger objectives are better");
   verb->add_option("--workload", options->workload, "Application of all rows, by name")->check(not_empty());
   verb->add_option("--evaluator", options->evaluator, "What measured the rows, by name")->check(not_empty());
   verb->add_option("--study", options->study, "Optuna study, where the file has several")->check(not_empty());

@@ -365,7 +365,7 @@ class AnswerReader {
     if (word) reason = table_.rows[row][*word];
     outcome.feasible = said.value_or(reason.empty()) && reason.empty();
     if (!outcome.feasible) {
-      outcome.violations.push_back(plain_violation(reason));
+      outcome.violations = plain_violations(reason);
       std::erase_if(outcome.metrics, [](const auto& one) {
         return one.first == "latency_s" || one.first == "energy_j" ||
                !log::impossible_cell(one.first, one.second).empty();

@@ -21,10 +21,12 @@ const std::array<std::string, 5>& duplicates_names() {  // in the order of Dupli
 }
 
 /// Whether `given` replaces `kept`, which it contradicts.
-bool replaces(const TableRow& given, const TableRow& kept, const std::string& objective, Duplicates duplicates) {
+bool replaces(const TableRow& given, const TableRow& kept, const Best& best, Duplicates duplicates) {
   if (duplicates != Duplicates::best) return duplicates == Duplicates::last;
   if (given.evaluation.feasible != kept.evaluation.feasible) return given.evaluation.feasible;
-  return given.evaluation.feasible && outcome_of(given).metrics.at(objective) < outcome_of(kept).metrics.at(objective);
+  if (!given.evaluation.feasible) return false;
+  const double value = outcome_of(given).metrics.at(best.metric), other = outcome_of(kept).metrics.at(best.metric);
+  return best.direction == Direction::maximise ? value > other : value < other;
 }
 
 }  // namespace
@@ -124,7 +126,7 @@ void DistinctRows::take(TableRow row) {
     ++result_.repeated;
     return;
   }
-  if (replaces(row, other, objective_, duplicates_)) std::swap(row, other);
+  if (replaces(row, other, best_, duplicates_)) std::swap(row, other);
   const std::string remedy =
       duplicates_ == Duplicates::error ? "" : fmt::format(" ({} {} is kept)", other.word, other.line);
   refusals_.add_contradiction(row.line, contradiction(outcome_of(other), outcome_of(row)) + remedy);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/csv_rows.h"
+#include "hindsight/core/direction.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/dataset/outcome.h"
 
@@ -63,13 +64,19 @@ class LoggedRepeats {
   std::int64_t next_ = 0;
 };
 
+/// Which of two feasible rows is better.
+struct Best {
+  std::string metric;
+  Direction direction = Direction::minimise;
+};
+
 /// One row per design and context, in the order of the table; counts what repeats and what contradicts. All rows when
 /// each is a measurement of its own (keep).
 class DistinctRows : public RowTaker {
  public:
   /// All must outlive it.
-  DistinctRows(const std::string& objective, Duplicates duplicates, ImportResult& result, Refusals& refusals)
-      : objective_(objective), duplicates_(duplicates), result_(result), refusals_(refusals) {
+  DistinctRows(const Best& best, Duplicates duplicates, ImportResult& result, Refusals& refusals)
+      : best_(best), duplicates_(duplicates), result_(result), refusals_(refusals) {
     refusals.hold_contradictions();
   }
   void take(TableRow row) override;
@@ -78,7 +85,7 @@ class DistinctRows : public RowTaker {
   [[nodiscard]] std::vector<TableRow> finish();
 
  private:
-  const std::string& objective_;
+  const Best& best_;
   Duplicates duplicates_;
   ImportResult& result_;
   Refusals& refusals_;

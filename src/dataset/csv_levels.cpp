@@ -63,7 +63,13 @@ std::string remedy_of_comma(std::string_view text) {
   const std::size_t comma = digits.find(',');
   const bool is_group = digits.find_first_not_of("0123456789,") == std::string_view::npos && comma >= 1 && comma <= 3 &&
                         digits.size() == comma + 4;  // three digits behind it
-  if (!is_group) return "a decimal comma? Write a point";
+  if (!is_group && digits.find('.') == std::string_view::npos) return "a decimal comma? Write a point";
+  if (!is_group) {
+    std::string plain(text);
+    std::erase(plain, '.');
+    plain[plain.find(',')] = '.';
+    return fmt::format("a decimal comma, and points between thousands? Write {}", plain);
+  }
   const std::string before(text.substr(0, text.find(','))), behind(digits.substr(comma + 1));
   return fmt::format("a comma between thousands, or a decimal one? Write {0}{1} or {0}.{1}", before, behind);
 }
@@ -129,14 +135,7 @@ namespace {
 /// Whether a column says how a run ended: texts, one of two numbers, or named so. Counts of what a design takes are 0
 /// where it failed as well, and are results.
 bool is_flag(const CsvTable& table, std::size_t column) {
-  constexpr std::array<std::string_view, 10> kFlagWords = {"valid",  "invalid", "status",  "feasible", "infeasible",
-                                                           "failed", "failure", "success", "exit",     "code"};
-  const std::vector<std::string> words = split(snake_case(table.header[column]), '_');
-  if (std::ranges::any_of(words, [&](const std::string& word) {
-        return std::find(kFlagWords.begin(), kFlagWords.end(), word) != kFlagWords.end();
-      })) {
-    return true;
-  }
+  if (is_outcome_name(snake_case(table.header[column]))) return true;
   std::set<std::string> values;
   for (const TableCells::Row& row : table.rows) {
     if (is_no_value(row[column])) continue;
@@ -148,6 +147,18 @@ bool is_flag(const CsvTable& table, std::size_t column) {
 }
 
 }  // namespace
+
+bool is_outcome_name(std::string_view name) {
+  // [chosen] What columns are called that say whether a run succeeded, or why not.
+  constexpr std::array<std::string_view, 25> kOutcomeWords = {
+      "valid",  "invalid", "status", "feasible", "infeasible", "failed",  "failure",  "success", "exit",
+      "code",   "ok",      "fail",   "pass",     "passed",     "oom",     "crash",    "crashed", "why",
+      "reason", "result",  "error",  "errors",   "msg",        "message", "succeeded"};
+  const std::vector<std::string> words = split(name, '_');
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return std::find(kOutcomeWords.begin(), kOutcomeWords.end(), word) != kOutcomeWords.end();
+  });
+}
 
 std::optional<std::string> telling_value(const CsvTable& table, std::size_t column, const std::vector<bool>& marked) {
   const auto first = std::find(marked.begin(), marked.end(), true);

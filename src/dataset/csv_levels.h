@@ -46,6 +46,9 @@ class LevelLookup {
 /// "NAME is 'CELL', which is not a number", with the cause where that is a decimal comma.
 [[nodiscard]] std::string not_a_number(const std::string& name, const std::string& cell);
 
+/// Whether a column's name in snake_case is that of an outcome: ok, status, exit_code, why.
+[[nodiscard]] bool is_outcome_name(std::string_view name);
+
 /// The value that these rows of a column have and no other row; nothing where they have several or none, where it is
 /// empty, where all rows are marked, or where the column is a count or a measurement, and not how a run ended.
 [[nodiscard]] std::optional<std::string> telling_value(const CsvTable& table, std::size_t column,

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "dataset/csv_levels.h"
+#include "dataset/trial_table.h"
 #include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
@@ -24,8 +27,6 @@
 
 namespace hindsight::dataset {
 namespace {
-
-const std::string kDefaultReason = "infeasible";
 
 /// A value that cells are compared with as written in a table: numbers by value, other texts by their letters.
 class Wanted {
@@ -57,6 +58,42 @@ std::optional<Refusal> refusal_of_value(const NamedColumn& metric, double value)
   const std::string problem = log::impossible_cell(metric.name, value);
   if (problem.empty()) return std::nullopt;
   return Refusal{metric.column, problem + " (a run that failed has an empty cell, or --infeasible says so)"};
+}
+
+/// Why a row failed: its reason, else the word that it has for an objective.
+std::string failure_text(const TableCells::Row& row, const ColumnRoles& roles) {
+  const std::string reason = roles.reason ? row[*roles.reason] : "";
+  const std::string& cell = row[roles.objective.column];
+  return !reason.empty() || parse_double(cell) ? reason : cell;
+}
+
+/// A code without the words that are numbers, 49_5 of too_hot_49_5_w; whole where nothing else is in it.
+std::string without_numbers(const std::string& code) {
+  std::vector<std::string> words = split(code, '_');
+  std::erase_if(words, [](const std::string& word) { return word.empty() || starts_like_number(word); });
+  return words.empty() ? code : join(words, "_");
+}
+
+/// Codes of a table's reasons without their numbers, where many differ in nothing else: what was measured of a design
+/// is no reason of its own. A few, such as exit codes, stay what they are.
+std::set<std::string> codes_with_measurements(const CsvTable& table, const ColumnRoles& roles) {
+  constexpr std::size_t kMostNumbered = 8;  // [chosen] more than the exit codes or the limits of one simulator
+  std::map<std::string, std::set<std::string>> numbered;
+  for (const TableCells::Row& row : table.rows) {
+    const std::string text = failure_text(row, roles);
+    if (text.empty()) continue;
+    for (const log::ViolationRow& violation : plain_violations(text)) {
+      const std::string code = without_numbers(violation.code);
+      if (code == violation.code) continue;
+      std::set<std::string>& codes = numbered[code];
+      if (codes.size() <= kMostNumbered) codes.insert(violation.code);
+    }
+  }
+  std::set<std::string> found;
+  for (const auto& [code, codes] : numbered) {
+    if (codes.size() > kMostNumbered) found.insert(code);
+  }
+  return found;
 }
 
 /// The applications that the context columns tell apart.
@@ -131,6 +168,7 @@ class RowReader {
         contexts_(table, roles, workload),
         reason_marks_(reason_marks_failures(table, roles)) {
     if (roles.infeasible_value) infeasible_value_.emplace(*roles.infeasible_value);
+    if (!roles.objective.name.empty()) measured_codes_ = codes_with_measurements(table, roles);
   }
 
   /// The row, or why it does not fit. `stated`: what the format says of it, or null where its columns do.
@@ -227,16 +265,22 @@ class RowReader {
       return Refusal{roles_.objective.column, not_a_number(roles_.objective.name, cell)};
     }
     evaluation.feasible = false;
-    const std::string text = !reason.empty() || value ? reason : cell;
-    const std::string code = snake_case(text);
-    evaluation.violations.push_back({.code = code.empty() ? kDefaultReason : code,
-                                     .quantity = "",
-                                     .value = kUnknown,
-                                     .limit = kUnknown,
-                                     .nearest_passing = {},
-                                     .layer = "",
-                                     .message = code == text ? "" : printable(text, 1000)});
+    evaluation.violations = violations_of(failure_text(cells, roles_));
     return std::nullopt;
+  }
+
+  [[nodiscard]] std::vector<log::ViolationRow> violations_of(const std::string& text) const {
+    std::vector<log::ViolationRow> violations;
+    for (log::ViolationRow& violation : plain_violations(text)) {
+      if (std::string code = without_numbers(violation.code); measured_codes_.contains(code)) {
+        if (violation.message.empty()) violation.message = violation.code;
+        violation.code = std::move(code);
+      }
+      const bool is_known =
+          std::ranges::any_of(violations, [&](const log::ViolationRow& one) { return one.code == violation.code; });
+      if (!is_known) violations.push_back(std::move(violation));
+    }
+    return violations;
   }
 
   std::optional<Refusal> read_constraints(const TableCells::Row& cells, log::EvaluationRow& evaluation) const {
@@ -262,6 +306,7 @@ class RowReader {
   std::vector<LevelLookup> lookups_;
   ContextBook contexts_;
   std::optional<Wanted> infeasible_value_;
+  std::set<std::string> measured_codes_;  ///< without the numbers that their texts have
   bool reason_marks_;
   std::size_t explained_ = 0;
 };
@@ -299,6 +344,23 @@ bool reason_marks_failures(const CsvTable& table, const ColumnRoles& roles) {
   return std::any_of(table.rows.begin(), table.rows.end(), [&](const TableCells::Row& row) {
     return row[*roles.reason].empty() && parse_double(row[roles.objective.column]);
   });
+}
+
+std::vector<bool> failed_rows(const CsvTable& table, const ColumnRoles& roles) {
+  const bool reason_marks = reason_marks_failures(table, roles);
+  std::optional<Wanted> wanted;
+  if (roles.infeasible_value) wanted.emplace(*roles.infeasible_value);
+  std::vector<bool> failed;
+  for (const TableCells::Row& row : table.rows) {
+    const std::string& objective = row[roles.objective.column];
+    bool marked = reason_marks && !row[*roles.reason].empty();
+    if (roles.infeasible) {
+      const std::string& cell = row[*roles.infeasible];
+      marked = wanted ? wanted->is(cell) : parse_flag(cell).value_or(false);
+    }
+    failed.push_back(marked || (!parse_double(objective) && !starts_like_number(objective)));
+  }
+  return failed;
 }
 
 std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles) {

@@ -51,6 +51,10 @@ class RowTaker {
 /// objective has none.
 [[nodiscard]] bool reason_marks_failures(const CsvTable& table, const ColumnRoles& roles);
 
+/// Which rows of a table with an objective failed: by their mark, by their reason, or because the objective is empty or
+/// a word. One that was meant as a number, "3,5", is none.
+[[nodiscard]] std::vector<bool> failed_rows(const CsvTable& table, const ColumnRoles& roles);
+
 /// Of roles with an infeasible_value: a remark where no row has it, as nothing may have failed; empty where some have
 /// it or the role is another. Error{usage} where the rows have another spelling of it.
 [[nodiscard]] std::string remark_on_infeasible_value(const CsvTable& table, const ColumnRoles& roles);

@@ -14,6 +14,7 @@
 #include "dataset/csv_levels.h"
 #include "dataset/csv_rows.h"
 #include "dataset/import_place.h"
+#include "dataset/telling_columns.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
@@ -24,6 +25,7 @@
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/log/metric_values.h"
 #include "hindsight/log/new_log.h"
 #include "hindsight/log/query.h"
@@ -157,14 +159,14 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
 
 /// The run's options in the log; "metric" is what the objective is called there.
 std::string run_options(const ImportSource& source, const CsvRoles& roles, const std::string& metric,
-                        Duplicates duplicates) {
+                        const std::set<std::string>& maximised, Duplicates duplicates) {
   nlohmann::ordered_json options{{"table", table_name(source.table)},
                                  {"format", source.format},
                                  {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
                                  {"metric", metric},
                                  {"duplicates", to_string(duplicates)},
                                  {"rows", source.table.rows.size()}};
-  if (!source.maximised.empty()) options["maximised"] = source.maximised;
+  if (!maximised.empty()) options["maximised"] = maximised;
   return json_line(options);
 }
 
@@ -277,11 +279,6 @@ std::optional<std::string> remark_on_none_feasible(const ImportSource& source, c
   const auto& rows = source.table.rows;
   const auto has_number = [&](const TableCells::Row& row) { return bool(parse_double(row[roles.objective.column])); };
   const auto numbers = source.outcomes.empty() ? std::count_if(rows.begin(), rows.end(), has_number) : 0;
-  if (numbers > 0 && !roles.infeasible && result.rejected_count > 0) {
-    return fmt::format("no row is feasible: {} of {} have a {}, and were refused or have a reason. Check the roles",
-                       with_commas(static_cast<std::uint64_t>(numbers)), with_commas(rows.size()),
-                       roles.objective.name);
-  }
   if (numbers == 0 || !roles.infeasible) return "no row is feasible, and from these alone nothing can be learnt";
   return fmt::format(
       "no row is feasible, though {} of {} have a {}: --infeasible names what a failed run has in {}, and not what a "
@@ -290,12 +287,23 @@ std::optional<std::string> remark_on_none_feasible(const ImportSource& source, c
       printable(source.table.header[*roles.infeasible], 40));
 }
 
-/// Whether a run failed, by its mark, its reason or its objective.
-bool is_failed(const TableCells::Row& row, const ColumnRoles& roles, bool reason_marks) {
-  if (!parse_double(row[roles.objective.column])) return true;
-  if (!roles.infeasible) return reason_marks && !row[*roles.reason].empty();
-  const std::string& cell = row[*roles.infeasible];
-  return roles.infeasible_value ? cell == *roles.infeasible_value : parse_flag(cell).value_or(false);
+/// Error{usage} where every row that did not fail was refused: a log of the failures alone teaches nothing.
+void require_good_rows(const ImportSource& source, const ColumnRoles& roles, const log::Log& log,
+                       const ImportPlace& place, const ImportResult& result) {
+  if (!source.outcomes.empty() || result.feasible > 0 || result.rejected_count == 0) return;
+  const std::vector<bool> failed = failed_rows(source.table, roles);
+  const auto good = static_cast<std::size_t>(std::count(failed.begin(), failed.end(), false));
+  if (good == 0 || has_feasible_row(log, place)) return;
+  std::vector<TellingColumn> empty = telling_columns(source.table, roles);
+  std::erase_if(empty, [](const TellingColumn& one) { return !one.is_empty_in_good_rows; });
+  const std::string remedy = empty.empty() ? ". Check the roles of the columns, or the values" : "";
+  const std::string why = empty.empty()
+                              ? "first: " + result.rejected.front()
+                              : telling_text(source.table, empty) + ", so it is a result: " + roles_of_telling(empty);
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {} that did not fail cannot be imported, only failed ones could (nothing was "
+                          "imported); {}{}",
+                          printable(source.table.file.string(), 60), counted(good, "row"), why, remedy));
 }
 
 /// Says of columns that were taken as parameters and are empty in failed runs alone that they look like results: their
@@ -304,15 +312,15 @@ std::optional<std::string> remark_on_empty_results(const CsvTable& table, const 
                                                    const ImportResult& result) {
   constexpr std::size_t kListed = 4;  // [chosen] names in a message
   if (result.rejected_count == 0) return std::nullopt;
-  const bool reason_marks = reason_marks_failures(table, roles);
+  const std::vector<bool> failed = failed_rows(table, roles);
   std::vector<std::string> names;
   std::vector<bool> refused(table.rows.size(), false);
   for (const NamedColumn& column : roles.design) {
     std::vector<bool> empty;
     bool looks_like_result = true;
-    for (const TableCells::Row& row : table.rows) {
-      empty.push_back(row[column.column].empty());
-      looks_like_result = looks_like_result && (!empty.back() || is_failed(row, roles, reason_marks));
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      empty.push_back(table.rows[row][column.column].empty());
+      looks_like_result = looks_like_result && (!empty.back() || failed[row]);
     }
     if (!looks_like_result || std::find(empty.begin(), empty.end(), true) == empty.end()) continue;
     if (names.size() < kListed) names.push_back(printable(table.header[column.column], 50));
@@ -336,9 +344,9 @@ struct ReadableRows {
 
 /// Rows as they are read, each design and context once; Error{usage} where none is left.
 ReadableRows readable_rows(const ImportSource& source, const ColumnRoles& roles, const space::DesignSpace& space,
-                           const std::string& workload, const std::string& metric, Duplicates duplicates,
-                           ImportResult& result, Refusals& refusals) {
-  DistinctRows distinct(metric, duplicates, result, refusals);
+                           const std::string& workload, const Best& best, Duplicates duplicates, ImportResult& result,
+                           Refusals& refusals) {
+  DistinctRows distinct(best, duplicates, result, refusals);
   ReadableRows read;
   read.contexts = read_rows(source, roles, space, workload, distinct);
   read.rows = distinct.finish();
@@ -361,6 +369,9 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   const CsvRoles roles = roles_for(source, given);
   const ColumnRoles resolved = resolve_roles(source.table, roles);
   const std::string metric = source.outcomes.empty() ? resolved.objective.name : source.objective;
+  std::set<std::string> maximised = source.maximised;
+  if (target.direction == Direction::maximise) maximised.insert(metric);
+  const Best best{.metric = metric, .direction = log::direction_of(metric, maximised)};
   ImportResult result;
   result.rows = source.table.rows.size();
   result.format = source.format;
@@ -369,7 +380,7 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   if (source.outcomes.empty())
     std::ranges::move(outcome_remarks(source.table, resolved, given), std::back_inserter(result.remarks));
   Refusals refusals(source.table, result);
-  ReadableRows read = readable_rows(source, resolved, space, target.workload, metric, duplicates, result, refusals);
+  ReadableRows read = readable_rows(source, resolved, space, target.workload, best, duplicates, result, refusals);
   if (duplicates == Duplicates::error) refusals.require_no_contradiction();
   const log::NewLog created(log);
   log::Log opened = log::Log::open(log, log::OpenMode::read_write_create);
@@ -384,8 +395,9 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   result.space = place.space_name;
   result.evaluator = place.evaluator_name;
   for (const TableContext& context : read.contexts) result.workloads.push_back(context.name);
-  log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, duplicates));
+  log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, maximised, duplicates));
   append_rows(opened, run, place, read.rows, result, counter, refusals);
+  require_good_rows(source, resolved, opened, place, result);
   if (auto remark = remark_on_none_feasible(source, resolved, opened, place, result))
     result.remarks.push_back(std::move(*remark));
   if (source.outcomes.empty() && !space.is_constrained()) {

@@ -79,6 +79,7 @@ std::optional<space::DesignSpace> space_in_log(const ImportSource& source, const
 
 InferredSpace infer_source_space(const ImportSource& source, const CsvRoles& roles) {
   InferredSpace inferred = infer_columns(source.table, roles_for(source, roles), snake_case(table_name(source.table)));
+  if (!inferred.outcome_problem.empty()) throw Error(ErrorKind::usage, inferred.outcome_problem);
   if (source.outcomes.empty() || inferred.left_out.empty()) return inferred;
   const std::string& name = inferred.left_out.front();
   throw Error(ErrorKind::usage,

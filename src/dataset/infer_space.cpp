@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <string_view>
 
 #include "dataset/csv_columns.h"
 #include "dataset/csv_levels.h"
+#include "dataset/telling_columns.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/plural.h"
@@ -165,14 +168,40 @@ void choose_unit(space::Parameter& parameter) {
 }
 
 /// [chosen] Words in the names of columns that hold results; units of time and energy among them.
-constexpr std::array<std::string_view, 43> kResultWords = {
+constexpr std::array<std::string_view, 51> kResultWords = {
     "latency", "time",  "runtime", "duration",   "cycles",   "energy",    "power",       "area",        "edp",
     "perf",    "score", "cost",    "throughput", "speedup",  "gflops",    "tflops",      "gops",        "tops",
     "fps",     "ipc",   "util",    "accuracy",   "loss",     "objective", "performance", "utilization", "utilisation",
     "valid",   "error", "errors",  "status",     "feasible", "failed",    "infeasible",  "reason",      "result",
-    "invalid", "ms",    "us",      "ns",         "mj",       "uj",        "pj"};
+    "invalid", "ms",    "us",      "ns",         "mj",       "uj",        "pj",          "ok",          "success",
+    "oom",     "crash", "crashed", "why",        "failure",  "message"};
 
-/// Whether a column is more likely to be measured than chosen: by its name, or because few of its values repeat.
+/// Whether values lie on a grid, even or geometric, of few more points than there are values: what a person chose.
+bool are_spaced(std::vector<double> values) {
+  constexpr double kMostPoints = 4;     // [chosen] grid points per value: a sweep may have left out most of its steps
+  constexpr double kRoundedGap = 1e-9;  // [chosen] of the range: values that are written with few digits
+  const auto on_grid = [&](const std::vector<double>& sorted) {
+    const double range = sorted.back() - sorted.front();
+    double gap = range;
+    for (std::size_t i = 1; i < sorted.size(); ++i) gap = std::min(gap, sorted[i] - sorted[i - 1]);
+    return gap > kRoundedGap * range && range / gap <= kMostPoints * static_cast<double>(sorted.size());
+  };
+  if (on_grid(values)) return true;
+  if (!(values.front() > 0)) return false;
+  for (double& value : values) value = std::log(value);
+  return on_grid(values);
+}
+
+/// Whether the values, sorted, are many fractions without a pattern: what a tool computed of other parameters repeats
+/// as often as they do.
+bool look_measured(const std::vector<double>& values) {
+  constexpr std::size_t kManyLevels = 32;  // [chosen] more than parameters have that take fractions
+  const auto fractions = std::ranges::count_if(values, [](double value) { return std::trunc(value) != value; });
+  return values.size() > kManyLevels && 2 * static_cast<std::size_t>(fractions) > values.size() && !are_spaced(values);
+}
+
+/// Whether a column is more likely to be measured than chosen: by its name, because few of its values repeat, or
+/// because they are many fractions.
 bool looks_like_result(const CsvTable& table, const NamedColumn& column, const space::Parameter& parameter) {
   constexpr std::size_t kJudgedRows = 20;  // [chosen] fewer rows say nothing about repetition
   const std::vector<std::string> words = split(column.name, '_');
@@ -180,7 +209,8 @@ bool looks_like_result(const CsvTable& table, const NamedColumn& column, const s
     return std::find(kResultWords.begin(), kResultWords.end(), word) != kResultWords.end();
   });
   const bool numeric = parameter.kind == space::ParameterKind::ordinal;
-  return named || (numeric && table.rows.size() >= kJudgedRows && 2 * parameter.values.size() > table.rows.size());
+  const bool unrepeated = table.rows.size() >= kJudgedRows && 2 * parameter.values.size() > table.rows.size();
+  return named || (numeric && (unrepeated || look_measured(parameter.values)));
 }
 
 /// What is odd about the cells of a column, or an empty text.
@@ -235,6 +265,22 @@ space::Parameter parameter_of(const CsvTable& table, const NamedColumn& column, 
   return parameter;
 }
 
+/// Remarks on the columns that tell failed rows, and refuses them where their names are those of outcomes, too.
+void remark_on_telling(const CsvTable& table, const std::vector<TellingColumn>& telling, InferredSpace& inferred) {
+  if (telling.empty()) return;
+  const std::string file = printable(table.file.string(), 60);
+  const std::string what = telling_text(table, telling), options = roles_of_telling(telling);
+  inferred.remarks.push_back(fmt::format(
+      "{}: {}. If this says how rows came out, and nobody chose it, it is no parameter: {}", file, what, options));
+  std::vector<TellingColumn> named;
+  std::ranges::copy_if(telling, std::back_inserter(named), &TellingColumn::is_outcome_name);
+  if (named.empty()) return;
+  inferred.outcome_problem = fmt::format(
+      "{}: {}: an outcome, which proposals would choose as a parameter. Give roles: {} (a parameter after all: "
+      "--space, by `hindsight space infer --out`)",
+      file, telling_text(table, named), options);
+}
+
 }  // namespace
 
 InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const std::string& name) {
@@ -248,6 +294,7 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
   std::vector<std::string> result_like, left_out, remarks;
   std::vector<std::size_t> unfit;
   std::string first_problem;
+  const std::vector<TellingColumn> telling = telling_columns(table, resolved);
   const Steps steps("finding the values of columns", resolved.design.size());
   std::uint64_t done = 0;
   for (const NamedColumn& column : resolved.design) {
@@ -265,7 +312,8 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
     if (std::string remark = lone_names_remark(table, resolved, parameter); !remark.empty()) {
       remarks.push_back(std::move(remark));
     }
-    if (looks_like_result(table, column, parameter)) result_like.push_back(printable(header));
+    const bool tells = std::ranges::find(telling, column.column, &TellingColumn::column) != telling.end();
+    if (!tells && looks_like_result(table, column, parameter)) result_like.push_back(printable(header));
     if (std::string remark = cell_remark(table, column.column, numeric); !remark.empty()) {
       remarks.push_back(std::move(remark));
     }
@@ -281,7 +329,9 @@ InferredSpace infer_columns(const CsvTable& table, const CsvRoles& roles, const 
   space::DesignSpace space(name,
                            fmt::format("Inferred from {}: {}", table_name(table), counted(table.rows.size(), "row")),
                            std::move(parameters));
-  return {std::move(space), std::move(result_like), std::move(left_out), std::move(remarks)};
+  InferredSpace inferred{std::move(space), std::move(result_like), std::move(left_out), std::move(remarks)};
+  remark_on_telling(table, telling, inferred);
+  return inferred;
 }
 
 space::DesignSpace infer_space(const CsvTable& table, const CsvRoles& roles, const std::string& name) {

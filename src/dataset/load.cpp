@@ -243,8 +243,34 @@ class Loader {
     }
     refuse(
         fmt::format("evaluation {} ({}) is feasible but has no {} (every feasible row needs every metric of the "
-                    "objective). Choose other runs, or another objective",
-                    record.evaluation_id, record.design_text_id, metric));
+                    "objective). {}",
+                    record.evaluation_id, printable(record.design_text_id, 100), metric, rows_with(record, metric)));
+  }
+
+  /// Which applications have a metric, and what the one of a record has instead.
+  [[nodiscard]] std::string rows_with(const log::EvaluationRecord& record, const std::string& metric) const {
+    constexpr std::size_t kListed = 3;   // [chosen] names in a message
+    constexpr std::size_t kAsked = 100;  // [chosen] applications that are looked at in a moment
+    const std::string others = "Choose other runs, or another objective";
+    if (wanted_.size() > kAsked) return others;
+    std::vector<std::string> with, instead;
+    for (const std::size_t index : wanted_) {
+      const std::string& name = records_[index].name;
+      const auto counts = log::metric_counts(log_, name, {.evaluator = selection_.evaluator, .space = space_.name()});
+      if (records_[index].workload_id != record.workload_id) {
+        if (counts.contains(metric)) with.push_back(printable(name, 30));
+        continue;
+      }
+      for (const auto& one : counts) {
+        if (instead.size() < kListed) instead.push_back(printable(one.first, 30));
+      }
+    }
+    std::string text = instead.empty() ? "" : fmt::format("Its application has {}. ", join(instead, ", "));
+    if (!with.empty() && with.size() <= kListed) {
+      return text + fmt::format("Choose those that have it, --workloads {}, or another objective",
+                                shell_quoted(join(with, ",")));
+    }
+    return text + others;
   }
 
   [[nodiscard]] double objective_of(const log::EvaluationRecord& record) const {

@@ -104,7 +104,8 @@ ImportSource TrialTable::take(const std::string& format, const std::string& make
 }
 
 log::ViolationRow plain_violation(const std::string& text) {
-  const std::string code = snake_case(text);
+  const std::string head = snake_case(head_of_reason(text));
+  const std::string code = head.empty() ? snake_case(text) : head;
   return {.code = code.empty() ? "infeasible" : code,
           .quantity = "",
           .value = kUnknown,
@@ -112,6 +113,20 @@ log::ViolationRow plain_violation(const std::string& text) {
           .nearest_passing = {},
           .layer = "",
           .message = code == text ? "" : printable(text, 1000)};
+}
+
+std::vector<log::ViolationRow> plain_violations(const std::string& text) {
+  std::vector<log::ViolationRow> violations;
+  for (const std::string& part : split(text, ';')) {
+    const std::string_view reason = trimmed(part);
+    if (reason.empty()) continue;
+    log::ViolationRow violation = plain_violation(std::string(reason));
+    const bool is_known =
+        std::ranges::any_of(violations, [&](const log::ViolationRow& one) { return one.code == violation.code; });
+    if (!is_known) violations.push_back(std::move(violation));
+  }
+  if (violations.empty()) violations.push_back(plain_violation(text));
+  return violations;
 }
 
 log::ViolationRow missed_limit(const std::string& quantity, double value, double limit) {

@@ -42,8 +42,10 @@ class TrialTable {
   std::uint64_t given_ = 0;  ///< cells that are not empty
 };
 
-/// A reason with nothing but its code, and a message where it says more.
+/// A reason with nothing but its code, of what stands before the first colon, and a message where the text says more.
 [[nodiscard]] log::ViolationRow plain_violation(const std::string& text);
+/// The same of a list, "lut;timing;power", each code once; at least one.
+[[nodiscard]] std::vector<log::ViolationRow> plain_violations(const std::string& text);
 /// That a quantity misses its limit.
 [[nodiscard]] log::ViolationRow missed_limit(const std::string& quantity, double value, double limit);
 

@@ -246,7 +246,7 @@ Json violation_json(const log::ViolationRow& violation) {
 log::ViolationRow plain_violation(const std::string& reason) {
   const std::string text = printable(trimmed(reason), kWholeText);
   if (text.empty()) kOfAnswers.fail("the reason of \"infeasible\" is empty");
-  const std::string head(trimmed(std::string_view(text).substr(0, text.find(':'))));
+  const std::string head(head_of_reason(text));
   const bool is_code = !head.empty() && head.size() <= kLongestCode;
   log::ViolationRow violation{.code = is_code ? head : kSomeReason, .value = kUnknown, .limit = kUnknown};
   if (violation.code != text) violation.message = printable(text, kMostMessage);

@@ -231,6 +231,32 @@ std::string own_objective(const log::Log& log) {
   return objectives.size() == 1 ? *objectives.begin() : kLatency;
 }
 
+namespace {
+
+/// The one that these workloads have, else latency_s.
+std::string own_objective_of(const log::Log& log, const std::vector<std::string>& workloads) {
+  if (LoggedObjectives(log).all_latency()) return kLatency;
+  std::map<std::string, std::string> first;  // a workload by objective
+  for (const auto& [workload, metric] : own_objectives(log)) {
+    const bool wanted = workloads.empty() || std::ranges::find(workloads, workload) != workloads.end();
+    if (wanted) first.try_emplace(metric, workload);
+  }
+  if (first.size() == 1) return first.begin()->first;
+  if (first.empty() || first.contains(kLatency)) return kLatency;
+  constexpr std::size_t kListed = 4;  // [chosen] pairs in a message
+  std::vector<std::string> pairs;
+  for (const auto& [metric, workload] : first) {
+    if (pairs.size() < kListed) pairs.push_back(fmt::format("{} ({})", printable(metric, 30), printable(workload, 30)));
+  }
+  const auto& [metric, workload] = *first.begin();
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: is optimised for {}{} (of the application in brackets). Choose one: --workloads {}",
+                          printable(log.path().string(), 100), join(pairs, ", "), first.size() > kListed ? ", ..." : "",
+                          shell_quoted(printable(workload, 60))));
+}
+
+}  // namespace
+
 std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter) {
   const LoggedObjectives logged(log);
   std::set<std::string> objectives;
@@ -356,7 +382,7 @@ LearningWords with_log_names(const log::Log& log, const LearningWords& words) {
   const std::vector<std::string> known = log::metric_names(log);
   LearningWords result = words;
   if (result.objective.empty()) {
-    const std::string own = own_objective(log);
+    const std::string own = own_objective_of(log, words.workloads);
     result.objective = own == kLatency ? "latency" : own;
   }
   result.objective = known_objective(result.objective, known);

@@ -135,7 +135,8 @@ TEST_F(LogImport, ADecimalCommaIsNamedAsTheCause) {
   const std::string cause = "which is not a number (a decimal comma? Write a point)";
   const std::string tabs = write("t.tsv", "a\tms\n1\t3,5\n2\t4,5\n");
   expect_refused(tabs, "t.tsv:2:3: ms is '3,5', " + cause + "\n", {"--objective", "ms"});
-  expect_refused(write("s.csv", "a;ms\n1;1.234,5\n"), "ms is '1.234,5', " + cause, {"--objective", "ms"});
+  expect_refused(write("s.csv", "a;ms\n1;1.234,5\n"), "(a decimal comma, and points between thousands? Write 1234.5)",
+                 {"--objective", "ms"});
   expect_refused(write("k.tsv", "a\tms\n1\t-1,234\n"),
                  "(a comma between thousands, or a decimal one? Write -1234 or -1.234)", {"--objective", "ms"});
   expect_refused(write("w.csv", "a;ms\n1;3 ms\n"), "ms is '3 ms', which is not a number. Check the roles",
@@ -143,6 +144,12 @@ TEST_F(LogImport, ADecimalCommaIsNamedAsTheCause) {
   const std::string space = write("s.yaml", "name: t\nparameters:\n  - {name: a, unit: none, values: [0.5, 1]}\n");
   expect_refused(write("p.tsv", "a\tms\n0,5\t3\n"), "a is '0,5', which the space does not have. A decimal comma?",
                  {"--objective", "ms", "--space", space});
+}
+
+TEST_F(LogImport, AnObjectiveOfWhichMoreIsBetterIsSaidByAnOption) {
+  const std::string table = write("t.csv", "a,gops\n1,5\n2,9\n3,7\n");
+  ASSERT_EQ(import(table, {"--objective", "gops", "--maximise"}).exit_code, 0);
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by gops, largest first"));
 }
 
 TEST_F(LogImport, ASpaceIsInferredFromTheTablesThatAreImported) {

@@ -201,6 +201,12 @@ TEST(Printable, IsWhatANameMustBe) {
     EXPECT_FALSE(is_printable(name));
 }
 
+TEST(Trimmed, TheHeadOfAReasonEndsAtItsFirstColon) {
+  EXPECT_EQ(head_of_reason("thermal: too hot: 49.5 W"), "thermal");
+  EXPECT_EQ(head_of_reason(" out of memory "), "out of memory");
+  EXPECT_EQ(head_of_reason(": nothing"), "");
+}
+
 TEST(Trimmed, TakesBlanksTabsAndLineEndsFromBothEnds) {
   EXPECT_EQ(trimmed(" \t a b \r\n"), "a b");
   EXPECT_EQ(trimmed(" \n"), "");

@@ -8,6 +8,7 @@
 #include "dataset/dataset_fixture.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/import_source.h"
 #include "hindsight/dataset/load.h"
 #include "hindsight/log/query.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 using test::error_of;
 using test::selection;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -239,13 +241,75 @@ TEST_F(ImportCsv, SaysThatNothingIsFeasible) {
   EXPECT_THAT(remarks("a,y\n1,oom\n2,oom\n", std::nullopt),
               ElementsAre("no row is feasible, and from these alone nothing can be learnt"));
   std::filesystem::remove(file_);
-  EXPECT_THAT(import("a,y,status\n1,3,OK\n2,4,OK\n3,,FAILED\n", {.objective = "y", .constraints = {"status"}}).remarks,
-              ElementsAre("no row is feasible: 2 of 3 have a y, and were refused or have a reason. Check the roles"));
-  std::filesystem::remove(file_);
   const std::string known = "a,y\n1,3\n2,4\n3,oom\n4,oom\n";
   import_into(known, "a,y\n1,3\n2,4\n", {.objective = "y"});
   EXPECT_THAT(import_into(known, "a,y\n3,oom\n4,oom\n", {.objective = "y"}).remarks, IsEmpty())
       << "the log has feasible rows beside these";
+}
+
+TEST_F(ImportCsv, ALogOfFailuresAloneIsNotWrittenWhereAllOthersAreRefused) {
+  const auto refusal = [&](const std::string& text, const CsvRoles& wanted) {
+    const auto [kind, message] = error_of([&] { import(text, wanted); });
+    EXPECT_EQ(kind, ErrorKind::usage);
+    EXPECT_FALSE(std::filesystem::exists(file_)) << text;
+    return message;
+  };
+  EXPECT_THAT(refusal("a,y,status\n1,3,OK\n2,4,OK\n3,,FAILED\n", {.objective = "y", .constraints = {"status"}}),
+              AllOf(HasSubstr("t.csv: 2 rows that did not fail cannot be imported, only failed ones could"),
+                    HasSubstr("first: t.csv:2:5: status is 'OK'"), HasSubstr("Check the roles")));
+  EXPECT_THAT(refusal("a,y\n1,\"37.825,42\"\n2,\"3.000,5\"\n3,\n", {.objective = "y"}),
+              HasSubstr("(a decimal comma, and points between thousands? Write 37825.42)"));
+  std::string grund = "a,y,Grund\n";
+  for (int i = 0; i < 10; ++i) grund += std::to_string(i) + (i % 2 == 0 ? ",,timing\n" : ",7,\n");
+  EXPECT_THAT(
+      refusal(grund, {.objective = "y"}),
+      HasSubstr("column 'Grund' has a value in all 5 failed rows, none in 5 others, so it is a result: --reason "
+                "Grund"));
+  EXPECT_EQ(import(grund, {.objective = "y", .reason = "Grund"}).feasible, 5U) << "as it says";
+  const std::string known = "a,y\n1,3\n2,4\n3,oom\n";
+  std::filesystem::remove(file_);
+  import_into(known, "a,y\n1,3\n", {.objective = "y"});
+  EXPECT_EQ(import_into(known, "a,y\n9,4\n3,oom\n", {.objective = "y"}).rejected_count, 1U)
+      << "the log has feasible rows";
+}
+
+TEST_F(ImportCsv, AReasonIsWhatStandsBeforeItsColonAndAListHasSeveral) {
+  import(
+      "a,y,reason\n1,,\"thermal: too hot, 62.0 W; no phy\"\n2,,\"thermal: too hot, 49.5 W\"\n3,4,\n4,,lut;timing;lut\n",
+      {.objective = "y"});
+  std::vector<std::string> said;
+  log::for_each_evaluation(log::Log::open(file_, log::OpenMode::read_only), {}, log::Detail::all,
+                           [&](const log::EvaluationRecord& record) {
+                             for (const log::ViolationRow& one : record.violations) {
+                               said.push_back(one.code + "|" + one.message);
+                             }
+                             return true;
+                           });
+  EXPECT_THAT(said, ElementsAre("thermal|thermal: too hot, 62.0 W", "no_phy|no phy", "thermal|thermal: too hot, 49.5 W",
+                                "lut|", "timing|"));
+}
+
+TEST_F(ImportCsv, ReasonsThatDifferInTheirNumbersAreOneWhereTheyAreMany) {
+  const auto codes = [&](int failed) {
+    std::filesystem::remove(file_);  // every table has a space of its own
+    std::string text = "a,y,reason\n99,4,\n";
+    for (int i = 0; i < failed; ++i) text += std::to_string(i) + ",,needs " + std::to_string(i) + ".5 W\n";
+    return import(text, {.objective = "y"}).infeasible;
+  };
+  EXPECT_THAT(codes(9), ElementsAre(::testing::Pair("needs_w", 9U)));
+  EXPECT_THAT(codes(8), SizeIs(8)) << "exit codes are few";
+}
+
+TEST_F(ImportCsv, TheBestOfWhatIsMaximisedIsTheLargest) {
+  const CsvTable table = parse_csv("a,gops\n1,5\n1,7\n1,6\n2,1\n", "t.csv");
+  ImportSource source;
+  source.format = "CSV table";
+  source.maker = "csv import";
+  source.table = table;
+  const CsvRoles wanted{.objective = "gops"};
+  import_rows(source, wanted, infer_space(table, wanted, "inferred"), {.direction = Direction::maximise}, file_,
+              Duplicates::best, test::provenance());
+  EXPECT_EQ(load_dataset(file_, selection("gops")).objective[0], 7);
 }
 
 TEST_F(ImportCsv, AFlagMayHaveItsOwnWords) {

@@ -1,6 +1,8 @@
 /// Does a table give the space its designs come from, in a file that reads back the same?
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "dataset/dataset_fixture.h"
 #include "hindsight/dataset/csv_import.h"
 
@@ -215,6 +217,80 @@ TEST(InferSpace, NamesAllIdentifiersAndMeasurementsAtOnce) {
   EXPECT_THAT(refusal(table({"v", "w", "x", "z", "zz"})), HasSubstr("(--ignore v,w,x,z,...)"));
   const std::string parameter_too = table({"hw_1", "hw_2", "hw_3", "hw_4", "hw_5"}).replace(0, 1, "hw_a");
   EXPECT_THAT(refusal(parameter_too), HasSubstr("(--ignore hw_1,hw_2,hw_3,hw_4,...)")) << "hw_* would be hw_a, too";
+}
+
+/// 12 designs, 6 of them failed; `more` adds cells, of the row and whether it failed.
+template <class More>
+std::string half_failed(const std::string& header, More&& more) {
+  std::string text = "a,b,y" + header + "\n";
+  for (int i = 0; i < 12; ++i) {
+    const bool failed = i % 2 == 0;
+    text += std::to_string(i % 3) + "," + std::to_string(i) + "," + (failed ? "" : "1") + more(i, failed) + "\n";
+  }
+  return text;
+}
+
+InferredSpace inferred_of(const std::string& text, const CsvRoles& roles = {.objective = "y"}) {
+  return infer_columns(parse_csv(text, "t.csv"), roles, "inferred");
+}
+
+/// Whatever it is called: the values say so.
+TEST(InferSpace, AColumnThatTellsWhatFailedIsRemarkedOn) {
+  const std::string flag = half_failed(",ran", [](int, bool failed) { return failed ? ",0" : ",1"; });
+  EXPECT_THAT(
+      inferred_of(flag).remarks,
+      ElementsAre("t.csv: column 'ran' is 0 in all 6 failed rows and in none of 6 others. If this says how rows "
+                  "came out, and nobody chose it, it is no parameter: --infeasible ran=0"));
+  EXPECT_EQ(inferred_of(flag).outcome_problem, "") << "a hard rule on a parameter looks the same";
+  EXPECT_EQ(inferred_of(flag).space.parameters().size(), 3U);
+  EXPECT_THAT(inferred_of(flag, {.objective = "y", .infeasible = "ran=0"}).remarks, ElementsAre()) << "as it says";
+  const std::string causes =
+      half_failed(",cause", [](int i, bool failed) { return failed ? (i % 4 == 0 ? ",lut" : ",timing") : ",none"; });
+  EXPECT_THAT(inferred_of(causes).remarks, ElementsAre(HasSubstr("is none in all 6 other rows and in none of 6 "
+                                                                 "failed ones")));
+  EXPECT_THAT(inferred_of(causes).remarks, ElementsAre(HasSubstr("it is no parameter: --reason cause")));
+  const std::string grund = half_failed(",Grund", [](int, bool failed) { return failed ? ",timing" : ","; });
+  EXPECT_THAT(
+      inferred_of(grund).remarks,
+      ElementsAre(AllOf(HasSubstr("has a value in all 6 failed rows, none in 6 others"), HasSubstr("--reason Grund"))));
+}
+
+TEST(InferSpace, WhatTellsNothingOrByChanceIsNotRemarkedOn) {
+  EXPECT_THAT(inferred_of(half_failed("", [](int, bool) { return ""; })).remarks, ElementsAre())
+      << "b has a value of its own in every row";
+  EXPECT_THAT(inferred_of(half_failed(",m", [](int i, bool failed) { return failed || i == 1 ? ",0" : ",1"; })).remarks,
+              ElementsAre())
+      << "one row has 0 and did not fail";
+  EXPECT_THAT(inferred_of("a,m,y\n1,0,\n2,0,\n3,0,\n4,0,\n5,1,1\n6,1,1\n7,1,1\n8,1,1\n9,1,1\n").remarks, ElementsAre())
+      << "four failed rows are few";
+}
+
+TEST(InferSpace, ATellingColumnNamedLikeAnOutcomeIsAProblem) {
+  const std::string both =
+      half_failed(",success,oom", [](int, bool failed) { return failed ? ",no,true" : ",yes,false"; });
+  const InferredSpace inferred = inferred_of(both);
+  EXPECT_THAT(inferred.outcome_problem,
+              AllOf(HasSubstr("column 'success' is no in all 6 failed rows and in none of 6 others (1 more column"),
+                    HasSubstr("Give roles: --infeasible success=no --ignore oom ("), HasSubstr("--space")));
+  EXPECT_LE(inferred.outcome_problem.size(), 400U);
+  EXPECT_THAT(inferred.result_like, ElementsAre()) << "said once";
+  EXPECT_EQ(inferred_of(both, {.objective = "y", .infeasible = "success=no", .ignored = {"oom"}}).outcome_problem, "");
+}
+
+TEST(InferSpace, ManyFractionsLookMeasuredThoughTheyRepeat) {
+  const auto result_like = [](auto&& value) {
+    std::string text = "a,b,x,power_w,y\n";
+    for (int i = 0; i < 400; ++i) {
+      text += std::to_string(i % 80) + "," + std::to_string(i / 80) + "," + std::to_string(value(i % 80)) + ",1,1\n";
+    }
+    return inferred_of(text).result_like;
+  };
+  EXPECT_THAT(result_like([](int i) { return 1 + std::fmod(0.731 * i * i, 29); }), ElementsAre("x", "power_w"))
+      << "both, for one remedy";
+  EXPECT_THAT(result_like([](int i) { return 0.5 + 0.25 * i; }), ElementsAre("power_w")) << "even steps are chosen";
+  EXPECT_THAT(result_like([](int i) { return i * i; }), ElementsAre("power_w")) << "whole numbers may be sizes";
+  EXPECT_THAT(result_like([](int i) { return 0.1 + i % 20 * (i % 20) * 0.013; }), ElementsAre("power_w"))
+      << "20 levels";
 }
 
 TEST(InferSpace, RefusesRolesThatDoNotFit) {

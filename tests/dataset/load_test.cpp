@@ -300,6 +300,21 @@ TEST_F(LoadDataset, OffersTheObjectiveInAnotherUnit) {
   EXPECT_EQ(load_dataset(file_, selection("latency_ms")).size(), 1U) << "as the message says";
 }
 
+TEST_F(LoadDataset, NamesTheApplicationsThatHaveTheObjective) {
+  {
+    SmallLog log(file_);
+    log.feasible(0, log.workload, {{"bert_ms", 5.0}});
+    log.feasible(0, log.other_workload, {{"resnet_ms", 6.0}});
+  }
+  EXPECT_THAT(
+      refusal(selection("bert_ms")),
+      AllOf(HasSubstr("is feasible but has no bert_ms"),
+            HasSubstr("Its application has resnet_ms. Choose those that have it, --workloads net_a, or another")));
+  Selection wanted = selection("bert_ms");
+  wanted.workloads = {"net_a"};
+  EXPECT_EQ(load_dataset(file_, wanted).size(), 1U) << "as the message says";
+}
+
 TEST_F(LoadDataset, RowsThatCannotBeLearnedAreNamed) {
   SmallLog log(file_);
   log.feasible(0, log.workload, {{"latency_s", 1.0}, {"balance", -2.0}, {"use", 0.0}});

@@ -362,6 +362,17 @@ TEST_F(ReadImport, AnExportAsATable) {
   EXPECT_TRUE(source.repeats);
 }
 
+/// A proposal would choose it.
+TEST_F(ReadImport, AnOutcomeWithoutARoleIsRefusedAsAParameter) {
+  std::string text = "a,ok,y\n";
+  for (int i = 0; i < 10; ++i) text += std::to_string(i) + (i % 2 == 0 ? ",0,\n" : ",1,7\n");
+  const ImportSource source = read(text);
+  EXPECT_THAT(error_of([&] { (void)infer_source_space(source, {.objective = "y"}); }).second,
+              AllOf(HasSubstr("column 'ok' is 0 in all 5 failed rows and in none of 5 others"),
+                    HasSubstr("Give roles: --infeasible ok=0")));
+  EXPECT_EQ(infer_source_space(source, {.objective = "y", .infeasible = "ok=0"}).space.parameters().size(), 1U);
+}
+
 TEST_F(ReadImport, ValuesThatCannotBeAreRefusedByLine) {
   const ImportSource source = read(std::string(kExportHeader) + "net,sim,0,1,1,,,,,,,,0,4\n" +
                                    "net,sim,0,2,1,,,,,,,,1,4\n" + "net,sim,0,4,0,area,,,,,,,,-1\n");

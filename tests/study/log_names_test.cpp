@@ -163,6 +163,31 @@ TEST_F(LogNames, WordsBecomeTheNamesOfTheLog) {
               ElementsAre("nonsense"));
 }
 
+/// Two columns of times, imported one after the other: each application has an objective of its own.
+TEST_F(LogNames, TheOwnObjectiveIsThatOfTheApplicationsThatAreLearned) {
+  const std::filesystem::path file = folder_ / "wide.sqlite";
+  for (const char* one : {"bert", "resnet"}) {
+    const std::string time = std::string(one) + "_ms";
+    const dataset::CsvTable table = dataset::parse_csv("a," + time + "\n1,5\n2,6\n", std::string(one) + ".csv");
+    const dataset::CsvRoles roles{.objective = time};
+    dataset::import_csv(table, roles, dataset::infer_space(table, roles, "wide"), file, dataset::Duplicates::error,
+                        provenance());
+  }
+  const log::Log log = log::Log::open(file, log::OpenMode::read_only);
+  const auto learned = [&](const std::vector<std::string>& workloads) {
+    return with_log_names(log, {.objective = "", .constraints = {}, .where = {}, .workloads = workloads}).objective;
+  };
+  EXPECT_EQ(learned({"bert"}), "bert_ms");
+  EXPECT_EQ(learned({"resnet"}), "resnet_ms");
+  try {
+    static_cast<void>(learned({}));
+    FAIL() << "neither is that of all";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("is optimised for bert_ms (bert), resnet_ms (resnet) (of the "
+                                                   "application in brackets). Choose one: --workloads bert"));
+  }
+}
+
 TEST_F(LogNames, DesignsAreKnownByTheBeginningOfTheirHash) {
   const log::Log log = import("a,b,cost,util_BRAM\n1,5,1,1\n2,6,2,2\n", "cost");
   EXPECT_EQ(design_of_id(log, space::short_id("a=1,b=5")).text_id, "a=1,b=5");

@@ -13,6 +13,9 @@ namespace hindsight {
 
 /// `text` without blanks, tabs and line ends around it.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+/// What stands before the first colon, trimmed: of "thermal: too hot, 49.5 W" it is thermal. The reason that a text of
+/// failure gives; what follows is about one design.
+[[nodiscard]] std::string_view head_of_reason(std::string_view text);
 
 /// `text` as a cell of a CSV file, in quotes where it needs them (RFC 4180).
 [[nodiscard]] std::string csv_cell(std::string_view text);

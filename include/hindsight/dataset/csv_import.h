@@ -73,7 +73,9 @@ struct InferredSpace {
   space::DesignSpace space;
   std::vector<std::string> result_like;  ///< parameters that look like results, by column
   std::vector<std::string> left_out;     ///< without an objective: columns that can be no parameter
-  std::vector<std::string> remarks;      ///< cells that are no numbers, one text per column
+  std::vector<std::string> remarks;      ///< odd cells, one text per column; columns that tell failed rows from others
+  /// Why such a column, whose name is that of an outcome too, should be no parameter; empty where there is none.
+  std::string outcome_problem = {};
 };
 /// Parameters, values and types of the design columns: numeric columns become ordinal, others categorical. A column of
 /// numbers stays numeric where a cell is nan, inf or hexadecimal; import refuses such rows.
@@ -92,7 +94,7 @@ enum class Duplicates {
   error,  ///< Error{usage} before anything is written
   first,  ///< the first row is kept
   last,   ///< the last row is kept
-  best,   ///< a feasible row before an infeasible one, then the smallest objective, then the first
+  best,   ///< a feasible row before an infeasible one, then the best objective (smallest, or as maximised), the first
   keep,   ///< every row is a measurement, also one that repeats another; they are numbered in the order of the table
 };
 /// Names as above. Error{usage} with the nearest name.
@@ -117,11 +119,13 @@ struct ImportResult {
 };
 /// Imports into a log in one transaction. A row is infeasible when its flag says so, its objective is empty, nan, inf
 /// or a word, or, without a flag, it has a reason and some other row with an objective has none. The reason code is the
-/// reason column's text, else that word, else "infeasible". Rows that contradict each other are treated as `duplicates`
-/// says; the log's own evaluations are always kept. A row whose value of a parameter the space does not have is
-/// rejected and named. Importing the same table again changes nothing. Errors: Error{usage} for columns that do not
-/// fit, and for a "COLUMN=VALUE" that no row has where they have several others; Error{interrupted} after Ctrl-C. The
-/// log is as it was then, and one that was not there is not.
+/// reason column's text before its first colon, else that word, else "infeasible"; a list "lut;timing" is several.
+/// Where more than 8 codes of a table differ in their numbers only, they are one. Rows that contradict each other are
+/// treated as `duplicates` says; the log's own evaluations are always kept. A row whose value of a parameter the space
+/// does not have is rejected and named; Error{usage} where no other row did not fail, and the log has no feasible one.
+/// Importing the same table again changes nothing. Errors: Error{usage} for columns that do not fit, and for a
+/// "COLUMN=VALUE" that no row has where they have several others; Error{interrupted} after Ctrl-C. The log is as it was
+/// then, and one that was not there is not.
 ImportResult import_csv(const CsvTable& table, const CsvRoles& roles, const space::DesignSpace& space,
                         const std::filesystem::path& log, Duplicates duplicates, const Provenance& provenance);
 

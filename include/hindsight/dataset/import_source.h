@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "hindsight/core/direction.h"
 #include "hindsight/core/provenance.h"
 #include "hindsight/dataset/csv_import.h"
 #include "hindsight/log/log.h"
@@ -118,13 +119,14 @@ void round_column(CsvTable& table, const std::string& column, double step);
                                                              const std::filesystem::path& log);
 
 /// A space with the values that occur, as infer_columns(); Error{usage} for a parameter with a value of its own in
-/// nearly every row, saying how it is rounded or left out.
+/// nearly every row, saying how it is rounded or left out, and for an outcome_problem.
 [[nodiscard]] InferredSpace infer_source_space(const ImportSource& source, const CsvRoles& roles);
 
 /// Where the rows go, as far as the file does not say.
 struct ImportTarget {
-  std::string workload = {};   ///< application of every row, by name; empty: as the rows say
-  std::string evaluator = {};  ///< by name; empty: as the rows say
+  std::string workload = {};                  ///< application of every row, by name; empty: as the rows say
+  std::string evaluator = {};                 ///< by name; empty: as the rows say
+  Direction direction = Direction::minimise;  ///< of the objective; what the file says of it holds, too
   /// Registers what the program itself knows by this name (a network that ships, or a file) and gives its id.
   std::function<std::optional<std::int64_t>(log::Log&, const std::string& name)> known_workload = {};
 };

@@ -65,9 +65,11 @@ struct RankingMetric {
 struct LearningWords {
   std::string objective;  ///< empty: the log's own
   std::vector<std::string> constraints;
-  std::vector<std::string> where;  ///< conditions such as "area_mm2<=50"
+  std::vector<std::string> where;           ///< conditions such as "area_mm2<=50"
+  std::vector<std::string> workloads = {};  ///< of which the log's own objective is looked for; empty: all
 };
 /// The same by the names that the log has, with its own objective where none was named ("latency" for latency_s).
+/// Error{usage} where these workloads are optimised for several metrics, and latency_s is none of them.
 [[nodiscard]] LearningWords with_log_names(const log::Log& log, const LearningWords& words);
 
 }  // namespace hindsight::study
