@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "csv_roles.h"
@@ -18,6 +22,7 @@
 #include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/import.h"
+#include "hindsight/study/log_names.h"
 #include "hindsight/sweep/definitions.h"
 #include "log_verbs.h"
 #include "output.h"
@@ -142,6 +147,19 @@ void require_optuna(const ImportOptions& options, const dataset::ImportSource& s
                           printable(options.file, 200), options.study.empty() ? "--pruned" : "--study", source.format));
 }
 
+/// Says of rows that are compared by another metric than others of their space that no model learns both.
+std::optional<std::string> remark_on_objectives(const std::string& file, const dataset::ImportResult& result) {
+  if (result.inserted == 0 || result.workloads.empty()) return std::nullopt;
+  const log::Log log = log::Log::open(file, log::OpenMode::read_only);
+  const std::set<std::string> objectives = study::own_objectives_of(log, {.space = result.space});
+  if (objectives.size() < 2) return std::nullopt;
+  return fmt::format(
+      "rows of space {} are optimised for {}: a model learns one of them (train --workloads {}). For a model of all, "
+      "import them under one name of the metric",
+      printable(result.space, 40), printable(join(std::vector(objectives.begin(), objectives.end()), " and for "), 120),
+      shell_quoted(printable(result.workloads.front(), 40)));
+}
+
 int import(const ImportOptions& options, const Session& session) {
   const dataset::Duplicates duplicates = dataset::parse_duplicates(options.duplicates);
   const dataset::ReadOptions read = read_options(options);
@@ -169,6 +187,7 @@ int import(const ImportOptions& options, const Session& session) {
   write_log(session, options.log, [&](const std::string& log) {
     result = dataset::import_rows(source, roles, space, target, log, keep ? dataset::Duplicates::keep : duplicates,
                                   session.provenance);
+    if (auto text = remark_on_objectives(log, result)) result.remarks.push_back(std::move(*text));
   });
   for (const std::string& text : result.remarks) remark(text);
   print(options.json ? report::import_json(result, options.log)

@@ -298,7 +298,7 @@ void require_good_rows(const ImportSource& source, const ColumnRoles& roles, con
   std::erase_if(empty, [](const TellingColumn& one) { return !one.is_empty_in_good_rows; });
   const std::string remedy = empty.empty() ? ". Check the roles of the columns, or the values" : "";
   const std::string why = empty.empty()
-                              ? "first: " + result.rejected.front()
+                              ? "first: " + printable(result.rejected.front(), 220)
                               : telling_text(source.table, empty) + ", so it is a result: " + roles_of_telling(empty);
   throw Error(ErrorKind::usage,
               fmt::format("{}: {} that did not fail cannot be imported, only failed ones could (nothing was "

@@ -123,12 +123,13 @@ std::string telling_text(const CsvTable& table, const std::vector<TellingColumn>
 }
 
 std::string roles_of_telling(const std::vector<TellingColumn>& columns) {
-  constexpr std::size_t kListed = 4;  // [chosen] options in a message
-  std::vector<std::string> remedies;
-  for (const TellingColumn& one : columns) remedies.push_back(one.remedy);
-  const bool cut = remedies.size() > kListed;
-  if (cut) remedies.resize(kListed);
-  return join(remedies, " ") + (cut ? " ..." : "");
+  constexpr std::size_t kMostBytes = 150;  // [chosen] of an error's line
+  std::string options = columns.front().remedy;
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    if (options.size() + columns[i].remedy.size() >= kMostBytes) return options + " ...";
+    options += " " + columns[i].remedy;
+  }
+  return options;
 }
 
 }  // namespace hindsight::dataset

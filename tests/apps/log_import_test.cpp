@@ -152,6 +152,19 @@ TEST_F(LogImport, AnObjectiveOfWhichMoreIsBetterIsSaidByAnOption) {
   EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by gops, largest first"));
 }
 
+TEST_F(LogImport, TwoObjectivesInOneLogAreRemarkedOn) {
+  const std::string table = write("wide.csv", "a,bert_ms,resnet_ms\n1,5,50\n2,9,90\n");
+  const auto application = [&](const std::string& one, const std::string& other) {
+    return import(table, {"--objective", one + "_ms", "--ignore", other + "_ms", "--workload", one});
+  };
+  EXPECT_EQ(application("bert", "resnet").err, "");
+  const Outcome second = application("resnet", "bert");
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.err,
+              HasSubstr("resnet is optimised for resnet_ms, and bert of this log for bert_ms: a model learns "
+                        "one of them (train --workloads resnet)"));
+}
+
 TEST_F(LogImport, ASpaceIsInferredFromTheTablesThatAreImported) {
   const std::string table = write("odd.csv", "Size;mode;ms\n0,5;x;2,5\n1;y;3\n");
   const Outcome inferred = hindsight({"space", "infer", table, "--objective", "ms"});
