@@ -161,8 +161,8 @@ TEST_F(LogImport, TwoObjectivesInOneLogAreRemarkedOn) {
   const Outcome second = application("resnet", "bert");
   ASSERT_EQ(second.exit_code, 0) << second.err;
   EXPECT_THAT(second.err,
-              HasSubstr("resnet is optimised for resnet_ms, and bert of this log for bert_ms: a model learns "
-                        "one of them (train --workloads resnet)"));
+              HasSubstr("rows of space wide are optimised for bert_ms and for resnet_ms: a model learns one "
+                        "of them (train --workloads resnet)"));
 }
 
 TEST_F(LogImport, ASpaceIsInferredFromTheTablesThatAreImported) {
