@@ -61,7 +61,7 @@ std::optional<Refusal> refusal_of_value(const NamedColumn& metric, double value)
 }
 
 /// Why a row failed: its reason, else the word that it has for an objective.
-std::string failure_text(const TableCells::Row& row, const ColumnRoles& roles) {
+std::string text_of_failure(const TableCells::Row& row, const ColumnRoles& roles) {
   const std::string reason = roles.reason ? row[*roles.reason] : "";
   const std::string& cell = row[roles.objective.column];
   return !reason.empty() || parse_double(cell) ? reason : cell;
@@ -80,7 +80,7 @@ std::set<std::string> codes_with_measurements(const CsvTable& table, const Colum
   constexpr std::size_t kMostNumbered = 8;  // [chosen] more than the exit codes or the limits of one simulator
   std::map<std::string, std::set<std::string>> numbered;
   for (const TableCells::Row& row : table.rows) {
-    const std::string text = failure_text(row, roles);
+    const std::string text = text_of_failure(row, roles);
     if (text.empty()) continue;
     for (const log::ViolationRow& violation : plain_violations(text)) {
       const std::string code = without_numbers(violation.code);
@@ -265,7 +265,7 @@ class RowReader {
       return Refusal{roles_.objective.column, not_a_number(roles_.objective.name, cell)};
     }
     evaluation.feasible = false;
-    evaluation.violations = violations_of(failure_text(cells, roles_));
+    evaluation.violations = violations_of(text_of_failure(cells, roles_));
     return std::nullopt;
   }
 
