@@ -14,8 +14,9 @@ constexpr double kProbabilityFloor = 1e-6;
 constexpr double kLargestTemperature = 20;
 /// Golden sections: each shrinks the interval of ln T (width 6) by 0.618, so the last is 4e-8 wide.
 constexpr int kSections = 40;
-/// The temperature before any row is seen, log-normal. [measured: train on ten tables of six spaces, 60 to 1,692 rows,
-/// on a CPU, 2026-11-30, docs/training.md] 0.7 to 8.8, the mean of ln T 1.1 (T = 3), its standard deviation 0.7
+/// The temperature before any row is seen, log-normal. [measured: train on ten tables of five spaces, 60 to 1,692 rows,
+/// on a CPU, 2026-11-30, docs/training.md] 0.7 to 8.8, the mean of ln T 1.1 (T = 3), its standard deviation 0.7;
+/// without two tables whose held-out rows have no likeliest temperature
 constexpr double kUsualTemperature = 3;
 constexpr double kDeviationOfLog = 0.7;
 
