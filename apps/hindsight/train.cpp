@@ -27,6 +27,7 @@
 #include "hindsight/report/model.h"
 #include "hindsight/report/training_part.h"
 #include "hindsight/study/backtest.h"
+#include "hindsight/study/proposals.h"
 #include "hindsight/study/training_record.h"
 #include "hindsight/surrogate/parts.h"
 #include "hindsight/surrogate/tune.h"
@@ -299,6 +300,11 @@ void warn_of_few_rows(const dataset::Dataset& data, const surrogate::TrainingPla
                   counted(held_out, "feasible row")));
 }
 
+/// What so few rows cannot teach is said before the figures of quality.
+void warn_of_what_few_rows_teach(const surrogate::Model& model) {
+  if (const std::string few = study::remark_on_few_rows(model); !few.empty()) remark(few);
+}
+
 /// A training that keeps none leaves this file as it is: it may be of another one, or no checkpoint.
 void remove_checkpoint(const TrainOptions& options, const surrogate::Recipe& recipe) {
   if (surrogate::by_tables(recipe.method)) return;
@@ -418,6 +424,7 @@ int train_and_store(const TrainOptions& options, const Provenance& provenance, c
   summary.file = options.out;
   summary.file_sha256 = sha256_hex(read_file(options.out, kLargestModelBytes));
   summary.model_id = note_model(record, summary);
+  if (!options.quiet) warn_of_what_few_rows_teach(result.model);
   if (options.json) {
     print(report::training_json(summary));
   } else if (!options.quiet) {

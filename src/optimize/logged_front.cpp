@@ -207,6 +207,10 @@ std::optional<LoggedFront> LoggedFront::of(const surrogate::Model& model, const 
   }
   front.levels_ = levels(rows, Eigen::all);
   front.metrics_ = metrics(rows, Eigen::all);
+  for (std::size_t m = 0; m < options.front.size(); ++m) {
+    front.least_scores_.push_back(front.metrics_.col(static_cast<Eigen::Index>(m)).minCoeff());
+    front.least_.push_back(forecast.metric_in_units(front.least_scores_.back(), m));
+  }
   front.take_members(forecast, truth, levels, rows);
   const ForecastBatch said = forecast.predict(front.levels_, {.feasibility = false});
   front.predicted_ = metrics_of(said, front.levels_, forecast, options.front.size());
@@ -256,7 +260,11 @@ void LoggedFront::learn() {
 }
 
 LogBesideFront LoggedFront::summary() const {
-  LogBesideFront summary{.designs = members_.size(), .compared = near_.size(), .margins = margins_};
+  LogBesideFront summary{.designs = members_.size(),
+                         .compared = near_.size(),
+                         .margins = margins_,
+                         .least_scores = least_scores_,
+                         .least = least_};
   if (!correction_) return summary;
   summary.corrected = true;
   const Eigen::MatrixXd short_of = metrics_(near_, Eigen::all) - predicted_(near_, Eigen::all);

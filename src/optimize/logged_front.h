@@ -67,6 +67,7 @@ class LoggedFront {
   std::vector<Eigen::Index> near_;  ///< which of them count
   std::optional<LogCorrection> correction_;
   std::vector<double> margins_;
+  std::vector<double> least_scores_, least_;  ///< per metric, of the designs within the limits; in its unit
 };
 
 }  // namespace hindsight::optimize

@@ -15,6 +15,19 @@ namespace {
 /// [chosen] Share of the evaluations for the smallest value of each metric of a front, in 1 / this.
 constexpr std::uint64_t kEndShare = 10;
 
+/// Marks predicted values that no logged design comes near. Facts are exact wherever they lie.
+void mark_values_beyond_log(const std::vector<FrontMetric>& metrics, ProposeResult& result) {
+  if (!result.log_beside) return;
+  const LogBesideFront& log = *result.log_beside;
+  for (Proposal& proposal : result.proposals) {
+    for (std::size_t m = 0; m < proposal.front.size(); ++m) {
+      FrontValue& value = proposal.front[m];
+      const bool is_predicted = !proposal.from_log && !metrics[m].value;
+      value.beyond_log = is_predicted && value.score < log.least_scores[m] - log.margins[m];
+    }
+  }
+}
+
 }  // namespace
 
 ProposeResult Proposer::run_front() {
@@ -46,6 +59,7 @@ ProposeResult Proposer::run_front() {
   }
   result.proposals = describe(chosen);
   if (logged_front_) take_logged_values(result.proposals);
+  mark_values_beyond_log(options_.front, result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
@@ -33,6 +34,12 @@ std::optional<double> best_row(const Proposals& proposals) {
   for (const dataset::Context& context : proposals.options.contexts) question.applications.push_back(context.name);
   const auto best = optimize::best_in_log(*proposals.logged, question);
   return best ? std::optional(best->value) : std::nullopt;
+}
+
+/// A number of a model's card.
+std::optional<double> count_of(const std::map<std::string, std::string>& facts, const std::string& name) {
+  const auto fact = facts.find(name);
+  return fact == facts.end() ? std::nullopt : parse_double(fact->second);
 }
 
 }  // namespace
@@ -70,17 +77,53 @@ std::vector<std::string> doubts_about(const Proposals& proposals) {
 
 std::string remark_on_few_rows(const surrogate::Model& model) {
   const auto& facts = model.parts().provenance;
-  const auto rows = facts.find("feasible_rows");
-  if (rows == facts.end() || facts.contains("from")) return "";
-  const std::optional<double> count = parse_double(rows->second);
+  const std::optional<double> feasible = count_of(facts, "feasible_rows"), rows = count_of(facts, "rows");
+  if (!feasible || facts.contains("from")) return "";
   const std::vector<space::Parameter>& parameters = model.parts().space.parameters();
   const auto free = static_cast<std::size_t>(
       std::ranges::count_if(parameters, [](const space::Parameter& parameter) { return parameter.level_count() > 1; }));
-  if (!count || *count >= static_cast<double>(kFewRowsPerParameter * free)) return "";
+  const auto few = static_cast<double>(kFewRowsPerParameter * free);
+  std::vector<std::string> remarks;
+  if (*feasible < few) {
+    remarks.push_back(
+        fmt::format("the model learnt from {:.0f} feasible rows of {} parameters: its predictions are uncertain beyond "
+                    "their spread, which only says that its networks agree",
+                    *feasible, free));
+  }
+  const bool is_feasibility_known = model.parts().feasibility_learned && rows && *rows > *feasible;
+  if (is_feasibility_known && std::min(*feasible, *rows - *feasible) < few) {
+    remarks.push_back(fmt::format(
+        "p feasible rests on {:.0f} feasible and {:.0f} infeasible rows: a search picks designs unlike them, "
+        "of which more are infeasible than it says. --risk safe and --min-feasible 0.99 have fewer; rounds "
+        "of ask and tell teach the model where it is wrong (docs/loop.md)",
+        *feasible, *rows - *feasible));
+  }
+  return join(remarks, "; ");
+}
+
+std::string remark_on_values_beyond_log(const Proposals& proposals) {
+  const auto& log = proposals.result.log_beside;
+  if (!log) return "";
+  std::size_t points = 0;
+  for (const optimize::Proposal& proposal : proposals.result.proposals) {
+    if (std::ranges::any_of(proposal.front, &optimize::FrontValue::beyond_log)) ++points;
+  }
+  if (points == 0) return "";
+  std::vector<std::string> metrics;
+  for (std::size_t m = 0; m < proposals.options.front.size(); ++m) {
+    std::optional<double> least;
+    for (const optimize::Proposal& proposal : proposals.result.proposals) {
+      const optimize::FrontValue& value = proposal.front[m];
+      if (value.beyond_log) least = std::min(value.cautious, least.value_or(value.cautious));
+    }
+    if (!least) continue;
+    metrics.push_back(fmt::format("{} down to {:.3g}, of the log {:.3g}", printable(proposals.options.front[m].name),
+                                  *least, log->least[m]));
+  }
   return fmt::format(
-      "the model learnt from {} feasible rows of {} parameters: its predictions are uncertain beyond their spread, "
-      "which only says that its networks agree",
-      printable(rows->second), free);
+      "{} of the {} points have values that no logged design within the limits has, by more than the errors below: "
+      "cautiously {}. They are extrapolated: evaluate them before they count",
+      points, proposals.result.proposals.size(), join(metrics, "; "));
 }
 
 std::string remedy_for_unlearnt(const surrogate::Model& model, const std::vector<dataset::Context>& applications,

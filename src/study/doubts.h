@@ -11,9 +11,8 @@ namespace hindsight::study {
 /// Reasons, each a sentence; none for a model that is as good as it can tell.
 [[nodiscard]] std::vector<std::string> doubts_about(const Proposals& proposals);
 
-/// Of a model that learnt from few feasible rows for its parameters, which its networks may agree about and be wrong;
-/// "" of others, of models that were adapted (their base learnt from more), and where the card does not say.
-[[nodiscard]] std::string remark_on_few_rows(const surrogate::Model& model);
+/// Of a front with predicted values that no logged design comes near (FrontValue::beyond_log); "" of others.
+[[nodiscard]] std::string remark_on_values_beyond_log(const Proposals& proposals);
 
 /// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
 /// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,

@@ -385,6 +385,13 @@ void add_log(const ProposalRequest& request, const std::vector<Application>& wan
   if (std::string few = remark_on_few_rows(proposals.model); !few.empty()) proposals.remarks.push_back(std::move(few));
 }
 
+/// What is to be said of the proposals once they are known.
+void add_doubts(Proposals& proposals) {
+  proposals.doubts = doubts_about(proposals);
+  std::string beyond = remark_on_values_beyond_log(proposals);
+  if (!beyond.empty()) proposals.remarks.push_back(std::move(beyond));
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string text_of(const optimize::Hedge& hedge) {
@@ -463,7 +470,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   proposals.result = search_for(request, proposals);
   add_knowledge(proposals);
   proposals.novelties = surrogate::novelties(model, options.contexts);
-  proposals.doubts = doubts_about(proposals);
+  add_doubts(proposals);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
   if (verifier) simulate(proposals, *verifier);
@@ -530,8 +537,10 @@ std::string prediction_json(const Proposals& proposals, std::size_t index) {
   for (std::size_t k = 0; k < derived.size(); ++k) json["derived"][derived[k]] = number(values[k]);
   for (std::size_t m = 0; m < proposal.front.size(); ++m) {
     const optimize::FrontValue& value = proposal.front[m];
-    json["front"][proposals.options.front[m].name] = {
-        {"value", number(value.predicted)}, {"cautious", number(value.cautious)}, {"from_log", proposal.from_log}};
+    json["front"][proposals.options.front[m].name] = {{"value", number(value.predicted)},
+                                                      {"cautious", number(value.cautious)},
+                                                      {"from_log", proposal.from_log},
+                                                      {"beyond_log", value.beyond_log}};
   }
   json["workloads"] = Json::array();
   for (std::size_t c = 0; c < proposal.objective.size(); ++c) {

@@ -241,10 +241,14 @@ TEST_F(ImportedLog, NewProposalsAreNotInTheLog) {
     }
   }
   ASSERT_EQ(import(write("tuning.csv", csv)).exit_code, 0);
-  ASSERT_EQ(train({"--quiet"}).exit_code, 0);
+  const Outcome trained = train();
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string few = "p feasible rests on 36 feasible and 5 infeasible rows";
+  EXPECT_THAT(trained.err, HasSubstr(few));
   const Outcome proposed = propose({"--new", "--json", "--min-feasible", "0"});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
   const Json answer = Json::parse(proposed.out);
+  EXPECT_THAT(answer.at("remarks").dump(), HasSubstr(few));
   for (const Json& proposal : answer.at("proposals")) {
     EXPECT_EQ(proposal.at("predicted").at("logged"), false) << proposal;
     EXPECT_GT(proposal.at("predicted").at("nearest_logged_distance"), 0) << proposal;

@@ -108,6 +108,27 @@ TEST(LoggedFront, PredictionsCountByTheErrorsNearTheFrontWorse) {
   EXPECT_NE(find(result, 3, 7), nullptr);
 }
 
+TEST(LoggedFront, MarksWhatNoLoggedDesignComesNear) {
+  // Latency of the log ends at a = 4, as predicted; power at (0, 7), the least that is predicted at all.
+  const dataset::Dataset logged =
+      log_of({{4, 6, said_latency(4), said_power(4, 6)}, {0, 7, said_latency(0), said_power(0, 7)}});
+  const ProposeResult result = propose(trading_model(), front_options(&logged));
+  ASSERT_TRUE(result.log_beside);
+  ASSERT_EQ(result.log_beside->least.size(), 2U);
+  EXPECT_NEAR(result.log_beside->least[0], said_latency(4), kScoreError);
+  EXPECT_NEAR(result.log_beside->least[1], said_power(0, 7), kScoreError);
+  const Proposal* faster = find(result, 5, 7);
+  ASSERT_NE(faster, nullptr);
+  EXPECT_TRUE(faster->front[0].beyond_log) << "log latency 0.3 less, against 0.025";
+  EXPECT_FALSE(faster->front[1].beyond_log);
+  const Proposal* between = find(result, 2, 7);
+  ASSERT_NE(between, nullptr);
+  EXPECT_FALSE(between->front[0].beyond_log);
+  const Proposal* known = find(result, 0, 7);
+  ASSERT_NE(known, nullptr);
+  EXPECT_FALSE(known->front[1].beyond_log) << "it is of the log";
+}
+
 TEST(LoggedFront, WhatALoggedDesignMayDominateIsLeftOut) {
   // (6, 7) is logged as predicted; the errors elsewhere say that predictions are up to 1.5 times too fast and too low.
   std::vector<LoggedRow> rows{{6, 7, said_latency(6), said_power(6, 7)}};

@@ -28,9 +28,12 @@ namespace {
 
 using test::flat_model;
 using test::predicting;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(Doubts, NoneAboutAModelThatAgreesAndStaysNearTheLog) {
   EXPECT_THAT(doubts_about(predicting({1.5, 1.6, 1.7}, 0.9)), IsEmpty());
@@ -58,6 +61,49 @@ TEST(RemarkOnFewRows, CountsFeasibleRowsOfParametersThatHaveValues) {
   EXPECT_EQ(remark({{"feasible_rows", "60"}}), "") << "ten each";
   EXPECT_EQ(remark({{"feasible_rows", "16"}, {"from", "edge-any"}}), "") << "its base learnt from more";
   EXPECT_EQ(remark({}), "");
+}
+
+TEST(RemarkOnFewRows, SaysWhatPFeasibleRestsOn) {
+  const auto remark = [](const std::map<std::string, std::string>& facts, bool learned) {
+    surrogate::Model::Parts parts = flat_model().parts();
+    parts.provenance = facts;
+    parts.feasibility_learned = learned;
+    return remark_on_few_rows(surrogate::Model(std::move(parts)));
+  };
+  const std::map<std::string, std::string> few{{"feasible_rows", "27"}, {"rows", "60"}};
+  EXPECT_THAT(remark(few, true), HasSubstr("p feasible rests on 27 feasible and 33 infeasible rows"));
+  EXPECT_THAT(remark(few, false), Not(HasSubstr("p feasible"))) << "another note says that it says nothing";
+  EXPECT_THAT(remark({{"feasible_rows", "500"}, {"rows", "559"}}, true),
+              StartsWith("p feasible rests on 500 feasible and 59 infeasible rows"))
+      << "predictions of the objective rest on enough";
+  EXPECT_EQ(remark({{"feasible_rows", "60"}, {"rows", "120"}}, true), "");
+  EXPECT_THAT(remark({{"feasible_rows", "20"}, {"rows", "20"}}, true), Not(HasSubstr("p feasible")));
+}
+
+/// A front of two points of power and latency beside a log whose least power is 0.692.
+Proposals front_beside_log() {
+  Proposals proposals = predicting({1.5, 1.6}, 0.1);
+  proposals.options.front = {{.name = "latency"}, {.name = "power_w"}};
+  const auto value = [](double cautious, double predicted) {
+    return optimize::FrontValue{.cautious = cautious, .predicted = predicted, .by_context = {predicted}};
+  };
+  proposals.result.proposals[0].front = {value(1.6, 1.5), value(0.7, 0.65)};
+  proposals.result.proposals[1].front = {value(1.7, 1.6), value(0.44, 0.425)};
+  proposals.result.log_beside = {.designs = 2, .margins = {0.02, 0.03}, .least = {1.2, 0.692}};
+  return proposals;
+}
+
+TEST(RemarkOnValuesBeyondLog, NamesHowFarPointsGoAndWhereTheLogEnds) {
+  Proposals proposals = front_beside_log();
+  EXPECT_EQ(remark_on_values_beyond_log(proposals), "");
+  proposals.result.proposals[1].front[1].beyond_log = true;
+  EXPECT_THAT(remark_on_values_beyond_log(proposals),
+              AllOf(StartsWith("1 of the 2 points"), HasSubstr("power_w down to 0.44, of the log 0.692"),
+                    Not(HasSubstr("latency"))));
+  EXPECT_THAT(prediction_json(proposals, 1), HasSubstr("\"beyond_log\":true"));
+  EXPECT_THAT(prediction_json(proposals, 0), Not(HasSubstr("\"beyond_log\":true")));
+  proposals.result.log_beside.reset();
+  EXPECT_EQ(remark_on_values_beyond_log(proposals), "");
 }
 
 TEST(RemarkOnFewRows, IsNotedBesideProposals) {

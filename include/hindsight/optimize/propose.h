@@ -110,6 +110,9 @@ struct FrontValue {
   double score = 0;      ///< what designs are compared by: aggregated, pessimistic; log units, or the fact itself
   double cautious = 0;   ///< the score in the metric's unit; for `worst` over several applications a ratio, as below
   double predicted = 0;  ///< aggregate_value() over the applications, without pessimism
+  /// Predicted, and the score is better than that of every design of the log beside it by more than
+  /// LogBesideFront::margins: nothing logged is like it.
+  bool beyond_log = false;
   std::vector<double> by_context;  ///< predicted; of a fact the same for all
 };
 
@@ -152,6 +155,9 @@ struct LogBesideFront {
   /// Of corrected predictions, per metric in score units: root mean square of truth - prediction at these
   /// designs before, and after a correction by all others of them.
   std::vector<double> errors_before = {}, errors_after = {};
+  /// Per metric: the smallest score of the log's designs that are feasible and within the limits, and that in the
+  /// metric's unit, as FrontValue::cautious has it.
+  std::vector<double> least_scores = {}, least = {};
 };
 struct ProposeResult {
   std::vector<Proposal> proposals;  ///< best first, but for relaxed_by_log; a front by its first metric

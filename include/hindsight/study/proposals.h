@@ -121,6 +121,11 @@ using BeforeSearch = std::function<SearchStep(const Proposals& so_far)>;
 /// another technology.
 [[nodiscard]] Proposals propose(const ProposalRequest& request, const BeforeSearch& before_search = {});
 
+/// Of a model that learnt from few feasible or few infeasible rows for its parameters: predictions that its networks
+/// may agree about and be wrong, and a p_feasible that so few rows cannot calibrate. "" of others, of models that were
+/// adapted (their base learnt from more), and where the card does not say.
+[[nodiscard]] std::string remark_on_few_rows(const surrogate::Model& model);
+
 /// Every predicted value is above that of the log's best design, which meets the same limits.
 [[nodiscard]] bool all_worse_than_log(const Proposals& proposals);
 
