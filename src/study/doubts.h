@@ -15,6 +15,10 @@ namespace hindsight::study {
 /// "" of others, of models that were adapted (their base learnt from more), and where the card does not say.
 [[nodiscard]] std::string remark_on_few_rows(const surrogate::Model& model);
 
+/// That the log got rows of these applications after the model was trained on it; "" where it has none, and where it
+/// does not say when that was. The proposals are of a log that is loaded.
+[[nodiscard]] std::string remark_on_newer_rows(const std::string& log, const Proposals& proposals);
+
 /// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
 /// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,
 /// and where nobody knows better: its errors on others were measured, and there is no other model.
