@@ -12,6 +12,8 @@
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/files.h"
+#include "hindsight/core/foreign_name.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/shell.h"
@@ -41,6 +43,26 @@ struct CampaignOptions {
   bool by_workers = false, regret = false, quiet = false, json = false;
 };
 
+/// The networks that are named; a name like none is of something else, which no evaluator is asked about.
+std::vector<workload::Network> networks_of_campaign(const CampaignOptions& options) {
+  constexpr std::size_t kLongest = 36;  // [chosen] of a name that an error has twice
+  const std::vector<std::string> known = list_data_files("data/workloads");
+  for (const std::string& name : workload::names_in_list(options.workloads)) {
+    try {
+      static_cast<void>(workload::load_network(name));
+    } catch (const Error& error) {
+      const bool is_like_one = names_a_file(name) || name.find('@') != std::string::npos || nearest_name(name, known);
+      if (error.kind() != ErrorKind::usage || is_like_one) throw;
+      throw Error(ErrorKind::usage,
+                  fmt::format("unknown workload '{}' (see `hindsight workload list`). What is no network goes by ask "
+                              "and tell: hindsight ask --log {} --space {} --application {}",
+                              printable(name, kLongest), pasted_path(options.log), pasted_path(options.space),
+                              printable(name, kLongest) == name ? shell_quoted(name) : "NAME"));
+    }
+  }
+  return workload::load_networks(options.workloads);
+}
+
 study::CampaignOptions campaign_of(const CampaignOptions& options, const Provenance& provenance) {
   if (options.drawn > options.batch) {
     throw Error(ErrorKind::usage,
@@ -49,7 +71,7 @@ study::CampaignOptions campaign_of(const CampaignOptions& options, const Provena
   }
   study::CampaignOptions campaign;
   campaign.evaluator = make_evaluator(options.evaluator, space::load_space(options.space));
-  campaign.networks = workload::load_networks(options.workloads);
+  campaign.networks = networks_of_campaign(options);
   campaign.words = options.words;
   campaign.rounds = static_cast<std::size_t>(options.rounds);
   campaign.batch = static_cast<std::size_t>(options.batch);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <thread>
@@ -50,12 +49,9 @@ std::string paths_text(const std::vector<std::filesystem::path>& paths) {
   return names.empty() ? "none found" : join(names, ", ");
 }
 
-/// `features`: those of the program; its library may have stayed where it was built.
 std::string training_text(const std::vector<std::string>& features) {
-  if (const auto library = surrogate::learner_library()) return library->string();
-  const bool built = std::ranges::any_of(features, [](const std::string& one) { return one.starts_with("libtorch"); });
-  return built ? "built in, but its library is not with this program: install Hindsight whole"
-               : "not built in: LibTorch was not found or not wanted (HINDSIGHT_TORCH)";
+  const auto library = surrogate::learner_library();
+  return library ? library->string() : surrogate::why_no_learner(features);
 }
 
 std::string measuring_text() {

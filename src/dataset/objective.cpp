@@ -141,6 +141,11 @@ std::vector<std::string> objective_metrics(const std::string& text) {
   return metrics;
 }
 
+std::optional<std::string> maximised_metric(const Objective& objective) {
+  const bool is_reciprocal = objective.factors.size() == 1 && objective.factors.front().exponent == -1;
+  return is_reciprocal ? std::optional(objective.factors.front().metric) : std::nullopt;
+}
+
 std::string to_string(const Objective& objective) {
   std::string text;
   const std::string* previous_short = nullptr;

@@ -82,9 +82,28 @@ std::string spread_text(const Proposals& proposals, const optimize::Proposal& pr
                               : fmt::format("x/{:.3g}", std::exp(proposal.spread));
 }
 
-std::string logged_text(const std::string& metric, const Knowledge& known) {
+/// The metric that is maximised, where the objective of one application is its reciprocal: values are shown as that
+/// metric has them then.
+std::optional<std::string> shown_metric(const Proposals& proposals) {
+  if (proposals.options.contexts.size() != 1 || is_linear(proposals)) return std::nullopt;
+  return dataset::maximised_metric(
+      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise));
+}
+
+/// A value of the objective.
+std::string shown_value(const Proposals& proposals, double value) {
+  const std::optional<std::string> maximised = shown_metric(proposals);
+  return maximised ? value_text(*maximised, 1 / value) : value_text(metric_of(proposals), value);
+}
+
+/// True over predicted, of values as shown_value() shows them.
+double truth_ratio(const Proposals& proposals, double truth, double predicted) {
+  return shown_metric(proposals) ? predicted / truth : truth / predicted;
+}
+
+std::string logged_text(const Proposals& proposals, const Knowledge& known) {
   if (!known.logged) return "-";
-  return known.logged->feasible ? value_text(metric, known.logged->value) : "infeasible";
+  return known.logged->feasible ? shown_value(proposals, known.logged->value) : "infeasible";
 }
 
 /// Whether `cautious` is a ratio, in the unit of nothing.
@@ -92,8 +111,8 @@ bool ranks_by_ratio(const Proposals& proposals) {
   return proposals.options.aggregate == optimize::Aggregate::worst && proposals.options.contexts.size() > 1;
 }
 
-std::string cautious_text(const Proposals& proposals, const std::string& metric, double value) {
-  return ranks_by_ratio(proposals) ? fmt::format("x{:.3g}", value) : value_text(metric, value);
+std::string cautious_text(const Proposals& proposals, double value) {
+  return ranks_by_ratio(proposals) ? fmt::format("x{:.3g}", value) : shown_value(proposals, value);
 }
 
 /// What the order of the table means.
@@ -115,16 +134,6 @@ std::string chosen_text(const Proposals& proposals) {
     reasons.push_back(fmt::format("{} {}", i + 1, study::why(proposals, i)));
   }
   return "chosen as: " + join(reasons, ", ");
-}
-
-/// What a reciprocal stands for: the metric that is maximised, and what the first proposal has of it.
-std::string maximised_text(const Proposals& proposals) {
-  const dataset::Objective objective =
-      dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
-  const bool reciprocal = objective.factors.size() == 1 && objective.factors.front().exponent == -1.0;
-  if (!reciprocal || proposals.options.contexts.size() != 1 || proposals.known.empty()) return "";
-  const std::string& metric = objective.factors.front().metric;
-  return fmt::format(" (largest {}, {} at rank 1)", metric, value_text(metric, 1 / proposals.known.front().predicted));
 }
 
 /// ", rows <= 64, dataflow = ws": what --set, --min and --max leave of parameters.
@@ -163,7 +172,9 @@ std::string headline(const Proposals& proposals) {
   out += allowed_text(proposals);
   const std::string several =
       proposals.options.contexts.size() > 1 ? optimize::to_string(proposals.options.aggregate) + " of " : std::string();
-  if (!front) out += "; smallest " + several + proposals.model.parts().objective_text + maximised_text(proposals);
+  const std::optional<std::string> maximised = shown_metric(proposals);
+  if (!front && maximised) out += "; largest " + *maximised;
+  if (!front && !maximised) out += "; smallest " + several + proposals.model.parts().objective_text;
   if (front && !several.empty()) out += "; " + several + "the applications";
   return out + fmt::format("; {} judged by the model in {}, {}", counted(result.solution.evaluations, "design"),
                            duration_text(proposals.seconds),
@@ -192,7 +203,6 @@ std::size_t count_unseen(const Proposals& proposals) {
 }
 
 Table proposal_table(const Proposals& proposals, ColumnSet set) {
-  const std::string metric = metric_of(proposals);
   const bool all = set == ColumnSet::possible;
   const bool in_log = all ? proposals.logged != nullptr : any_in_log(proposals);
   const bool with_truth = all ? proposals.verifier != nullptr : simulated(proposals);
@@ -222,23 +232,23 @@ Table proposal_table(const Proposals& proposals, ColumnSet set) {
   for (std::size_t i = 0; i < proposals.known.size(); ++i) {
     const optimize::Proposal& proposal = proposals.result.proposals[i];
     const Knowledge& known = proposals.known[i];
-    std::vector<std::string> cells{std::to_string(i + 1), value_text(metric, known.predicted),
-                                   cautious_text(proposals, metric, proposal.cautious),
-                                   spread_text(proposals, proposal), fmt::format("{:.3f}", least_p_feasible(proposal))};
+    std::vector<std::string> cells{std::to_string(i + 1), shown_value(proposals, known.predicted),
+                                   cautious_text(proposals, proposal.cautious), spread_text(proposals, proposal),
+                                   fmt::format("{:.3f}", least_p_feasible(proposal))};
     for (const double value : proposal.constraint_values) cells.push_back(fmt::format("{:.4g}", value));
     for (const double value : study::derived_values(proposals, i)) cells.push_back(fmt::format("{:.4g}", value));
     if (proposals.logged) cells.push_back(changes_text(proposal));
-    if (in_log) cells.push_back(logged_text(metric, known));
+    if (in_log) cells.push_back(logged_text(proposals, known));
     if (any_unseen) {
       const std::vector<std::string> unseen = unseen_of(proposals, i);
       cells.push_back(unseen.empty() ? "-" : join(unseen, " "));
     }
     if (with_truth) {
       const auto& truth = known.simulated;
-      cells.push_back(truth ? value_text(metric, *truth) : "infeasible: " + reasons_of(*known.verdict));
+      cells.push_back(truth ? shown_value(proposals, *truth) : "infeasible: " + reasons_of(*known.verdict));
       cells.push_back(!truth                 ? "-"
                       : is_linear(proposals) ? fmt::format("{:+.3g}", *truth - known.predicted)
-                                             : fmt::format("{:.3f}", *truth / known.predicted));
+                                             : fmt::format("{:.3f}", truth_ratio(proposals, *truth, known.predicted)));
     }
     if (ranked && known.rank) {
       cells.push_back(fmt::format("{} of {}", with_commas(known.rank->better + 1), with_commas(known.rank->feasible)));
@@ -253,19 +263,19 @@ Table proposal_table(const Proposals& proposals, ColumnSet set) {
 
 /// Best proposal against best logged design, in the words of a person.
 std::string comparison(const Proposals& proposals, double best_in_log, int columns) {
-  const std::string metric = metric_of(proposals);
-  std::string out = fmt::format("best in log that meets the same limits: {}", value_text(metric, best_in_log));
+  std::string out = fmt::format("best in log that meets the same limits: {}", shown_value(proposals, best_in_log));
   std::optional<double> best;
   for (const Knowledge& known : proposals.known) {
     if (known.simulated && (!best || *known.simulated < *best)) best = known.simulated;
   }
   if (best && is_linear(proposals)) {
-    out += fmt::format("; best proposal: {}, {:.4g} {}", value_text(metric, *best), std::abs(best_in_log - *best),
+    out += fmt::format("; best proposal: {}, {:.4g} {}", shown_value(proposals, *best), std::abs(best_in_log - *best),
                        *best <= best_in_log ? "better" : "worse");
   } else if (best) {
-    out += *best <= best_in_log
-               ? fmt::format("; best proposal: {}, {:.2f} times better", value_text(metric, *best), best_in_log / *best)
-               : fmt::format("; best proposal: {}, {:.2f} times worse", value_text(metric, *best), *best / best_in_log);
+    out += *best <= best_in_log ? fmt::format("; best proposal: {}, {:.2f} times better", shown_value(proposals, *best),
+                                              best_in_log / *best)
+                                : fmt::format("; best proposal: {}, {:.2f} times worse", shown_value(proposals, *best),
+                                              *best / best_in_log);
   } else if (study::all_worse_than_log(proposals)) {
     out += ". Every proposal is predicted to be worse: nothing here says that it can be beaten";
     // A list of logged designs too is relaxed to where the log's best one is; a bold one asks for no more.

@@ -5,9 +5,12 @@
 #include <cmath>
 #include <set>
 
+#include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/space/short_id.h"
 #include "hindsight/study/log_names.h"
 #include "report/json.h"
@@ -218,6 +221,24 @@ void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, 
                                   .detail = fmt::format("{}, {}", study_value(proposal.objective, *optimum), proof)});
 }
 
+/// What gives the truth about a proposal that nobody was asked about.
+std::string truth_remedy(const StudyContext& context, const StoredProposal& proposal) {
+  if (is_built_in(context)) return "'hindsight propose --simulate', or 'hindsight tell'";
+  std::vector<std::string> metrics;
+  try {
+    metrics = dataset::objective_metrics(proposal.objective);
+  } catch (const Error&) {
+    metrics = {proposal.objective};  // a word of another program
+  }
+  for (std::string& metric : metrics) metric = csv_cell(metric);
+  const bool several = proposal.workloads.size() > 1;
+  return fmt::format(
+      "write what your simulator says of it into a file with the header 'design,{}{}' and, below{}, '{},...', then "
+      "'hindsight tell FILE --log {}'. 'hindsight ask' makes such files of the next designs",
+      several ? "workload," : "", printable(join(metrics, ",")), several ? " for each workload" : "",
+      space::short_id(proposal.design), pasted_path(context.log.path().string()));
+}
+
 void proposal_doubts(StudyContext& context, const StoredProposal& proposal) {
   std::vector<std::string>& doubts = context.report.doubts;
   const Json predicted = Json::parse(bounded_json(proposal.predicted_json), nullptr, false);
@@ -238,16 +259,19 @@ void proposal_doubts(StudyContext& context, const StoredProposal& proposal) {
       doubts.push_back(fmt::format("The nearest logged design differs in {} of its parameters.", shortest(distance)));
   }
   if (!truth_of(proposal) && !known_infeasible(proposal)) {
-    doubts.emplace_back("No evaluator has been asked about it: 'hindsight propose --simulate', or 'hindsight tell'.");
+    doubts.push_back(fmt::format("No evaluator has been asked about it: {}.", truth_remedy(context, proposal)));
   }
   if (gpu_verdicts(proposal).empty() && is_built_in(context))
     doubts.emplace_back("It was not compared with GPUs: 'hindsight check --log' does.");
 }
 
-/// "latency of 1.2 ms".
+/// "latency of 1.2 ms", "gops (more is better) of 15".
 std::string named_value(const std::string& objective, double value) {
-  return fmt::format("{} of {}", objective_metric(objective) == "latency_s" ? "latency" : printable(objective),
-                     study_value(objective, value));
+  const std::optional<std::string> maximised = maximised_objective(objective);
+  const std::string name = maximised                                    ? printable(*maximised) + " (more is better)"
+                           : objective_metric(objective) == "latency_s" ? "latency"
+                                                                        : printable(objective);
+  return fmt::format("{} of {}", name, study_value(objective, value));
 }
 
 void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
@@ -270,10 +294,12 @@ void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
   report.headline = fmt::format("Build design {} for {}: {}{}.", id, workloads_text(proposal),
                                 named_value(proposal.objective, value), truth ? "" : " predicted");
   if (truth && proposal.value) {
-    report.facts.push_back({.label = "True against predicted",
-                            .value = fmt::format("{:+.1f} %", 100 * (*truth / *proposal.value - 1)),
-                            .detail = fmt::format("{} evaluated, {} predicted", study_value(proposal.objective, *truth),
-                                                  study_value(proposal.objective, *proposal.value))});
+    report.facts.push_back(
+        {.label = "True against predicted",
+         .value =
+             fmt::format("{:+.1f} %", 100 * (true_over_predicted(proposal.objective, *truth, *proposal.value) - 1)),
+         .detail = fmt::format("{} evaluated, {} predicted", study_value(proposal.objective, *truth),
+                               study_value(proposal.objective, *proposal.value))});
   }
   gain_over_log(context, proposal, value, truth.has_value());
   distance_to_optimum(context, proposal, value);

@@ -92,7 +92,7 @@ ReportFigure predicted_figure(StudyContext& context) {
         figure.table.rows.push_back(
             {workload.name, space::short_id(proposal.design), fmt::format("{}", proposal.run_id),
              study_value(proposal.objective, workload.predicted), study_value(proposal.objective, *workload.truth),
-             fmt::format("{:.3f}", *workload.truth / workload.predicted)});
+             fmt::format("{:.3f}", true_over_predicted(proposal.objective, *workload.truth, workload.predicted))});
       }
     }
   }

@@ -58,10 +58,14 @@ struct StudyContext {
 
 /// "latency_s" as "latency, s".
 [[nodiscard]] std::string metric_label(const std::string& name);
-/// A value of a metric as a person reads it: "1.23 ms".
+/// A value of a metric or objective as a person reads it: "1.23 ms".
 [[nodiscard]] std::string study_value(const std::string& name, double value);
 /// The metric that an objective is: "latency" is latency_s; a product stays as it is.
 [[nodiscard]] std::string objective_metric(const std::string& objective);
+/// The metric of which more is better, where the objective is its reciprocal: study_value() shows that metric.
+[[nodiscard]] std::optional<std::string> maximised_objective(const std::string& objective);
+/// True over predicted, of values as study_value() shows them.
+[[nodiscard]] double true_over_predicted(const std::string& objective, double truth, double predicted);
 /// Codes of a set of reasons.
 [[nodiscard]] std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reasons);
 

@@ -184,8 +184,22 @@ std::string objective_metric(const std::string& objective) {
   }
 }
 
-std::string study_value(const std::string& objective, double value) {
-  const std::string name = objective_metric(objective);
+std::optional<std::string> maximised_objective(const std::string& objective) {
+  try {
+    return dataset::maximised_metric(dataset::parse_objective(objective, Direction::minimise));
+  } catch (const Error&) {
+    return std::nullopt;  // a word of another program
+  }
+}
+
+double true_over_predicted(const std::string& objective, double truth, double predicted) {
+  return maximised_objective(objective) ? predicted / truth : truth / predicted;
+}
+
+std::string study_value(const std::string& objective, double of_objective) {
+  const std::optional<std::string> maximised = maximised_objective(objective);
+  const std::string name = maximised ? *maximised : objective_metric(objective);
+  const double value = maximised ? 1 / of_objective : of_objective;
   if (std::isnan(value)) return "–";
   if (name.ends_with("_frac")) return fmt::format("{:.1f} %", 100 * value);
   if (name.ends_with("_mm2")) return fmt::format("{:.1f} mm²", value);

@@ -107,6 +107,10 @@ class Profile {
     if (design_id < first_ || at >= places_.size() || places_[at] == 0) return nullptr;
     return &levels_[(places_[at] - 1U) * names_.size()];
   }
+  /// Which design's levels these are, below count().
+  [[nodiscard]] std::size_t place_of(const std::uint16_t* levels) const {
+    return static_cast<std::size_t>(levels - levels_.data()) / names_.size();
+  }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] const std::vector<std::vector<std::string>>& labels() const { return labels_; }
   [[nodiscard]] std::uint64_t count() const { return names_.empty() ? 0 : levels_.size() / names_.size(); }
@@ -177,7 +181,7 @@ struct ScannedRow {
 
 class Scanner {
  public:
-  Scanner(StudyScan& scan, const Profile& profile) : scan_(scan), profile_(profile) {
+  Scanner(StudyScan& scan, const Profile& profile) : scan_(scan), profile_(profile), has_row_(profile.count(), false) {
     const std::size_t count = std::max<std::size_t>(scan.workloads.size(), 1);
     for (std::size_t k = 0; k < scan.metrics.size(); ++k) signs_.push_back(scan.maximised[k] ? -1 : 1);
     for (std::size_t w = 0; w < scan.workloads.size(); ++w) {
@@ -304,6 +308,10 @@ class Scanner {
       ++scan_.other_space_rows;
       return;
     }
+    if (const std::size_t design = profile_.place_of(levels); !has_row_[design]) {
+      has_row_[design] = true;
+      ++scan_.profiled_designs;
+    }
     for (std::size_t p = 0; p < scan_.parameters.size(); ++p) {
       ScanLevel& level = scan_.parameters[p].levels[levels[p]];
       ++level.rows;
@@ -349,6 +357,7 @@ class Scanner {
 
   StudyScan& scan_;
   const Profile& profile_;
+  std::vector<bool> has_row_;  // by design of the profile
   RandomStream keys_{0, "points of a report"};
   std::vector<double> signs_;
   std::vector<KeySample> feasible_, infeasible_;
@@ -413,8 +422,8 @@ StudyScan scan_log(const log::Log& log, const ScanRows& rows) {
     }
   }
   const Profile profile(log, space_id, scan.designs);
-  scan.profiled_designs = profile.count();
   Scanner(scan, profile).read(log, rows.evaluator_id);
+  scan.designs -= profile.count() - scan.profiled_designs;  // only proposed, or rows of others alone
   std::erase_if(scan.workloads, [](const ScanWorkload& workload) { return workload.rows == 0; });
   read_messages(log, scan);
   return scan;

@@ -60,9 +60,10 @@ struct StudyScan {
   std::vector<ScanParameter> parameters = {};  ///< of the space with the most designs
   std::string space = {};
   std::uint64_t rows = 0, feasible = 0;
-  bool repeated = false;                            ///< a design was measured more than once
-  std::uint64_t designs = 0, profiled_designs = 0;  ///< of the space; those whose values the parameters count
-  std::uint64_t other_space_rows = 0;               ///< rows of designs that are not profiled
+  bool repeated = false;  ///< a design was measured more than once
+  /// Of the space, without those profiled that have no row here (proposals); those whose values the parameters count.
+  std::uint64_t designs = 0, profiled_designs = 0;
+  std::uint64_t other_space_rows = 0;  ///< rows of designs that are not profiled
 };
 
 /// Which rows of a log.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "hindsight/core/config.h"
 #include "hindsight/core/enum_names.h"
@@ -122,8 +123,15 @@ void read_levels(const ConfigNode& node, Parameter& parameter) {
 ParameterKind read_kind(const ConfigNode& node) {
   constexpr EnumNames<ParameterKind, 2> kKinds{
       {{ParameterKind::ordinal, "ordinal"}, {ParameterKind::categorical, "categorical"}}};
+  // What other tools call a parameter that is true or false.
+  constexpr std::array<std::string_view, 3> kSwitches{"boolean", "bool", "flag"};
   const auto kind = node.find("kind");
-  return kind ? parse_enum("kind", *kind, kKinds) : ParameterKind::ordinal;
+  if (!kind) return ParameterKind::ordinal;
+  if (const std::string text = kind->as_string(); std::ranges::find(kSwitches, text) != kSwitches.end()) {
+    kind->fail(fmt::format("unknown kind {}. What is false or true has 'kind: categorical' and 'values: [false, true]'",
+                           in_quotes(text)));
+  }
+  return parse_enum("kind", *kind, kKinds);
 }
 
 /// The unit that the suffix of `name` promises, if any: "bytes" for pe_memory_bytes. Suffixes of one letter are

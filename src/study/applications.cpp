@@ -96,8 +96,9 @@ workload::Network network_by_name(const Application& application) {
                               name));
     }
     throw Error(ErrorKind::incompatible,
-                fmt::format("the model knows {} from a table alone, and its network is needed here. Leave --simulate "
-                            "out, and evaluate the proposals yourself (--csv FILE)",
+                fmt::format("the model knows {} from a table alone, and evaluators are asked about networks. Leave "
+                            "--simulate and --evaluator out, add --csv next.csv, write what your simulator says into "
+                            "its last columns, then `hindsight tell next.csv --log LOG`",
                             name));
   }
 }

@@ -170,7 +170,7 @@ std::vector<space::Design> pending_in(const log::Log& log, const space::DesignSp
 
 /// Predictions as the metric has them, where more of it is better and the objective is its reciprocal.
 void show_as_metric(const dataset::Objective& objective, NextDesigns& next) {
-  if (objective.factors.size() != 1 || objective.factors.front().exponent != -1) return;
+  if (!dataset::maximised_metric(objective)) return;
   for (NextDesign& one : next.designs) {
     if (one.predicted) one.predicted = 1 / *one.predicted;
   }

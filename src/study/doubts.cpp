@@ -6,9 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <variant>
 
+#include "hindsight/core/files.h"
+#include "hindsight/core/hash.h"
+#include "hindsight/core/plural.h"
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/sql_query.h"
 
 namespace hindsight::study {
 namespace {
@@ -22,6 +27,24 @@ constexpr double kMostGain = 10;
 /// [chosen] Feasible rows per parameter that has several values. At 3 of them (300 rows, 100 parameters) a model whose
 /// networks agreed within 1 % predicted 37 where the truth was 53.
 constexpr std::size_t kFewRowsPerParameter = 10;
+
+/// [chosen] A model's file; as much as is read of one.
+constexpr std::uint64_t kMostModelBytes = std::uint64_t{1} << 34U;
+
+/// The run that trained the model of a file, where the log has it.
+std::optional<std::int64_t> training_run(const log::Log& log, const std::string& model_file) {
+  std::map<std::string, std::int64_t> runs;  // by the hash of what they trained
+  {
+    log::SqlQuery query(log,
+                        "SELECT m.file_sha256, m.run_id FROM models m JOIN runs r ON r.run_id = m.run_id WHERE "
+                        "r.kind = 'train'");
+    std::vector<log::SqlValue> row;
+    while (query.next(row)) runs[std::get<std::string>(row[0])] = std::get<std::int64_t>(row[1]);
+  }
+  if (runs.empty()) return std::nullopt;
+  const auto found = runs.find(sha256_hex(read_file(model_file, kMostModelBytes)));
+  return found == runs.end() ? std::nullopt : std::optional(found->second);
+}
 
 /// The best row for these applications, whatever the limits.
 std::optional<double> best_row(const Proposals& proposals) {
@@ -124,6 +147,29 @@ std::string remark_on_values_beyond_log(const Proposals& proposals) {
       "{} of the {} points have values that no logged design within the limits has, by more than the errors below: "
       "cautiously {}. They are extrapolated: evaluate them before they count",
       points, proposals.result.proposals.size(), join(metrics, "; "));
+}
+
+std::string remark_on_newer_rows(const std::string& log, const Proposals& proposals) {
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  const std::optional<std::int64_t> run = training_run(opened, proposals.model_file);
+  if (!run) return "";
+  log::SqlQuery query(opened, fmt::format("SELECT evaluation_id FROM evaluations WHERE run_id <= {} ORDER BY "
+                                          "evaluation_id DESC LIMIT 1",
+                                          *run));
+  std::vector<log::SqlValue> row;
+  if (!query.next(row)) return "";
+  const auto last_learnt = std::get<std::int64_t>(row[0]);
+  const dataset::Dataset& logged = *proposals.logged;
+  std::uint64_t newer = 0;
+  for (std::size_t i = 0; i < logged.evaluation_id.size(); ++i) {
+    const std::string& name = logged.contexts[static_cast<std::size_t>(logged.context[i])].name;
+    const bool is_asked = std::ranges::find(proposals.options.contexts, name, &dataset::Context::name) !=
+                          proposals.options.contexts.end();
+    newer += is_asked && logged.evaluation_id[i] > last_learnt ? 1 : 0;
+  }
+  if (newer == 0) return "";
+  return fmt::format("the log has {} newer than the model. Train again to learn from {}", counted(newer, "row"),
+                     newer == 1 ? "it" : "them");
 }
 
 std::string remedy_for_unlearnt(const surrogate::Model& model, const std::vector<dataset::Context>& applications,

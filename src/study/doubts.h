@@ -14,6 +14,10 @@ namespace hindsight::study {
 /// Of a front with predicted values that no logged design comes near (FrontValue::beyond_log); "" of others.
 [[nodiscard]] std::string remark_on_values_beyond_log(const Proposals& proposals);
 
+/// That the log got rows of these applications after the model was trained on it; "" where it has none, and where it
+/// does not say when that was. The proposals are of a log that is loaded.
+[[nodiscard]] std::string remark_on_newer_rows(const std::string& log, const Proposals& proposals);
+
 /// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
 /// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,
 /// and where nobody knows better: its errors on others were measured, and there is no other model.

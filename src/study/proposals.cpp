@@ -381,6 +381,11 @@ void add_log(const ProposalRequest& request, const std::vector<Application>& wan
     proposals.options.logged = proposals.logged.get();
   }
   note_other_rows(proposals);
+  if (proposals.logged != nullptr) {
+    if (std::string newer = remark_on_newer_rows(request.log, proposals); !newer.empty()) {
+      proposals.remarks.push_back(std::move(newer));
+    }
+  }
   hold_limits_of_base(evaluator, proposals);
   if (std::string few = remark_on_few_rows(proposals.model); !few.empty()) proposals.remarks.push_back(std::move(few));
 }
@@ -438,6 +443,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   Proposals proposals = nothing_proposed(request);
   const surrogate::Model& model = proposals.model;
   const std::vector<Application> wanted = applications(model, request.workloads, request.contexts);
+  if (request.simulate) static_cast<void>(networks_of(wanted));  // whoever is asked, it is about networks
   const accel::Technology technology = technology_for(request, model);
   if (!request.simulator) proposals.technology = technology.name;
   KnownEvaluator evaluator;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/installation.h"
+#include "hindsight/core/provenance.h"
 #include "surrogate/learner.h"
 
 namespace hindsight::surrogate {
@@ -37,10 +39,8 @@ void prepare_process() {
 LearnerFactory& open_library() {
   const std::optional<fs::path> file = learner_library();
   if (!file) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("{} was not found; training needs it, proposing with a trained model does not. Install "
-                            "libtorch-dev and libopenblas0-pthread, then build again with -DHINDSIGHT_TORCH=ON",
-                            kLibraryName));
+    throw Error(ErrorKind::unavailable, fmt::format("training is {}. Proposing with a trained model needs no library",
+                                                    why_no_learner(build_info().features)));
   }
   prepare_process();
   void* library = ::dlopen(file->c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -69,6 +69,16 @@ std::optional<std::filesystem::path> learner_library() {
   std::error_code error;
   const fs::path file = here->libraries / kLibraryName;
   return fs::exists(file, error) ? std::optional(file) : std::nullopt;
+}
+
+std::string why_no_learner(std::span<const std::string> features) {
+  const bool built = std::ranges::any_of(features, [](const std::string& one) { return one.starts_with("libtorch"); });
+  return built ? fmt::format(
+                     "built in, but its library {} is not with this program: install Hindsight whole "
+                     "(`cmake --install BUILD_FOLDER --prefix FOLDER`), not the program alone",
+                     kLibraryName)
+               : "not built in: LibTorch was not found or not wanted. Install what scripts/packages.sh lists, then "
+                 "build again with -DHINDSIGHT_TORCH=ON";
 }
 
 LearnerFactory& learner_factory() {

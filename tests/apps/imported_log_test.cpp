@@ -26,6 +26,20 @@ std::string tuning_table() {
   return csv;
 }
 
+/// Two thirds of 64 designs, some of them failed.
+std::string table_with_holes() {
+  std::string csv = "a,b,cost_ms\n";
+  for (int a = 1; a <= 8; ++a) {
+    for (int b = 1; b <= 8; ++b) {
+      if (a + b < 15 && (a + b) % 3 != 0) {
+        csv += std::to_string(a) + "," + std::to_string(b) + "," + (a * b > 40 ? "fail" : std::to_string(90 - a * b)) +
+               "\n";
+      }
+    }
+  }
+  return csv;
+}
+
 class ImportedLog : public AppTest {
  protected:
   [[nodiscard]] std::string log() const { return file("tuning.sqlite"); }
@@ -231,16 +245,7 @@ TEST_F(ImportedLog, NamesAndObjectiveOfTheTableServeToTheEnd) {
 
 TEST_F(ImportedLog, NewProposalsAreNotInTheLog) {
   if (!can_train()) GTEST_SKIP() << "built without LibTorch";
-  std::string csv = "a,b,cost_ms\n";
-  for (int a = 1; a <= 8; ++a) {
-    for (int b = 1; b <= 8; ++b) {
-      if (a + b < 15 && (a + b) % 3 != 0) {
-        csv += std::to_string(a) + "," + std::to_string(b) + "," + (a * b > 40 ? "fail" : std::to_string(90 - a * b)) +
-               "\n";
-      }
-    }
-  }
-  ASSERT_EQ(import(write("tuning.csv", csv)).exit_code, 0);
+  ASSERT_EQ(import(write("tuning.csv", table_with_holes())).exit_code, 0);
   const Outcome trained = train();
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const std::string few = "p feasible rests on 36 feasible and 5 infeasible rows";
@@ -253,6 +258,41 @@ TEST_F(ImportedLog, NewProposalsAreNotInTheLog) {
     EXPECT_EQ(proposal.at("predicted").at("logged"), false) << proposal;
     EXPECT_GT(proposal.at("predicted").at("nearest_logged_distance"), 0) << proposal;
   }
+}
+
+TEST_F(ImportedLog, DesignsThatWereOnlyAskedForAreNotCounted) {
+  ASSERT_EQ(import(write("few.csv", "a,b,cost_ms\n1,1,5\n2,1,6\n1,2,7\n3,3,2\n4,4,1\n")).exit_code, 0);
+  const Outcome asked = hindsight({"ask", "-n", "3", "--log", log()});
+  ASSERT_EQ(asked.exit_code, 0) << asked.err;
+  const Outcome shown = hindsight({"report", "--log", log(), "--format", "md"});
+  EXPECT_THAT(shown.out, HasSubstr("Counted over all 5 designs of the space few"));
+  EXPECT_THAT(shown.out, HasSubstr("5 rows, 5 designs"));
+}
+
+/// Each remedy is followed as it is printed.
+TEST_F(ImportedLog, RemediesOfATableLeadOn) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  ASSERT_EQ(import(write("tuning.csv", table_with_holes())).exit_code, 0);
+  ASSERT_EQ(train({"--quiet"}).exit_code, 0);
+  const std::string remedy = "add --csv next.csv, write what your simulator says";
+  expect_one_line_error(propose({"--simulate"}), 4, remedy);
+  expect_one_line_error(propose({"--simulate", "--evaluator", "true"}), 4, remedy);
+  const Outcome proposed = propose({"--new", "--json", "--min-feasible", "0"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_THAT(proposed.out, Not(HasSubstr("newer than the model")));
+  const std::string doubts =
+      Json::parse(hindsight({"report", "--log", log(), "--format", "json"}).out).at("answer").at("doubts").dump();
+  EXPECT_THAT(doubts, Not(HasSubstr("--simulate")));
+  EXPECT_THAT(doubts, HasSubstr("'hindsight tell FILE --log " + log() + "'"));
+  const std::string header = "'design,cost_ms' and, below, '";
+  const std::size_t at = doubts.find(header);
+  ASSERT_NE(at, std::string::npos) << doubts;
+  const std::string id = doubts.substr(at + header.size(), 8);
+  const std::string answer = write("answer.csv", "design,cost_ms\n" + id + ",4.5\n");
+  const Outcome told = hindsight({"tell", answer, "--log", log()});
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_THAT(propose({"--new", "--json", "--min-feasible", "0"}).out,
+              HasSubstr("the log has 1 row newer than the model. Train again"));
 }
 
 TEST_F(ImportedLog, WorkloadsThatWereHeldOutAreNotSaidToTrain) {

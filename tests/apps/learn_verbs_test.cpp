@@ -439,7 +439,7 @@ TEST_F(Learn, MeasuredProposalsComeBackWhateverTheirColumnsAreCalled) {
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   const Outcome proposed = propose({"--workload", "lora", "--log", log(), "--new", "--csv", file("next.csv")});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
-  EXPECT_THAT(proposed.out, ::testing::ContainsRegex("smallest score\\^-1.\\(largest score,.[0-9.]+.at.rank.1\\);"));
+  EXPECT_THAT(proposed.out, ::testing::ContainsRegex("largest.score;"));
   std::string next = read_file(file("next.csv"));
   EXPECT_THAT(next,
               ::testing::StartsWith(

@@ -258,6 +258,17 @@ TEST_F(Loop, RefusesCampaignsThatMakeNoSense) {
                         2, "no_such");
 }
 
+TEST_F(Loop, WhatIsNoNetworkIsSentToAskAndTell) {
+  const std::string log = file("own.sqlite");
+  const Outcome refused = hindsight({"campaign", "--space", "tiny", "--workloads", "mykernel", "--log", log});
+  expect_one_line_error(refused, 2, "unknown workload 'mykernel'");
+  EXPECT_THAT(refused.err, HasSubstr("hindsight ask --log " + log + " --space tiny --application mykernel"));
+  const Outcome asked = hindsight({"ask", "--log", log, "--space", "tiny", "--application", "mykernel"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err << "as the message says";
+  expect_one_line_error(hindsight({"campaign", "--space", "tiny", "--workloads", "mobilenet_v3", "--log", log}), 2,
+                        "Did you mean 'mobilenet_v2'?");
+}
+
 TEST_F(Loop, ProposeKeepsTheTruthWhereTrainSeesIt) {
   make_model();
   const std::int64_t before = count("study.sqlite", "SELECT count(*) FROM evaluations");

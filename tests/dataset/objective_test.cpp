@@ -55,6 +55,17 @@ TEST(Objective, MaximisingIsMinimisingTheReciprocal) {
   EXPECT_EQ(factors("1 / speed", Direction::maximise), "speed^1.00");
 }
 
+TEST(Objective, AReciprocalIsOfAMetricOfWhichMoreIsBetter) {
+  const auto maximised = [](const char* text) {
+    return maximised_metric(parse_objective(text, Direction::minimise)).value_or("none");
+  };
+  EXPECT_EQ(maximised("1 / speed"), "speed");
+  EXPECT_EQ(maximised("speed^-1"), "speed");
+  EXPECT_EQ(maximised("speed^-2"), "none") << "another power has another unit";
+  EXPECT_EQ(maximised("power_w / speed"), "none");
+  EXPECT_EQ(maximised("speed"), "none");
+}
+
 TEST(Objective, TheTextReadsBackAsTheSameProduct) {
   for (const char* text : {"latency", "edp", "edp * edp", "edp^2 * latency^-1", "a * b^0.25 * c^-3"}) {
     const Objective objective = parse_objective(text, Direction::minimise);

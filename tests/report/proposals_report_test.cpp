@@ -66,6 +66,22 @@ TEST(ProposalsText, SaysThatTheLogsBestIsFirstWhateverItsScore) {
               HasSubstr("first the log's best, the others ranked by cautious: the predicted value"));
 }
 
+TEST(ProposalsText, ShowsAMaximisedMetricAsItself) {
+  Proposals proposals = known_proposals();
+  surrogate::Model::Parts parts = proposals.model.parts();
+  parts.objective_text = "throughput^-1";
+  proposals.model = surrogate::Model(std::move(parts));
+  proposals.known[0].predicted = 0.04;
+  proposals.known[1].logged->value = 0.0625;
+  proposals.best_in_log = 0.0625;
+  const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
+  EXPECT_THAT(text, HasSubstr("; largest throughput;"));
+  EXPECT_THAT(text, Not(HasSubstr("throughput^-1")));
+  EXPECT_THAT(text, ::testing::ContainsRegex("\n *1 +25 "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("logged +16"));
+  EXPECT_THAT(text, HasSubstr("best in log that meets the same limits: 16"));
+}
+
 TEST(ProposalsText, SaysWhatIsLeftOfParameters) {
   Proposals proposals = known_proposals();
   const auto& parameters = proposals.model.parts().space.parameters();

@@ -325,6 +325,15 @@ TEST_F(StudyReportTest, AProposalIsComparedWithMeansOfItsOwnEvaluator) {
             "2.00 times as good; " + space::short_id(log::test::text_id(2)) + " has 1.5");
 }
 
+/// Predicted is 1, which is a metric of 1; the truth of 0.8 is four fifths of it.
+TEST_F(StudyReportTest, AMetricThatIsMaximisedIsShownAsItself) {
+  make({in_ms(1, 0.5), in_ms(2, 0.8)});
+  propose({2}, "latency_ms^-1");
+  const StudyReport made = report();
+  EXPECT_THAT(made.headline, HasSubstr("latency_ms (more is better) of 0.8"));
+  EXPECT_EQ(fact_of(made, "True against predicted"), "-20.0 %; 0.8 evaluated, 1 predicted");
+}
+
 /// Design 1 is 8 better on net_a and 1 worse on net_b: its mean is 2, that of design 2 is 5.5.
 TEST_F(StudyReportTest, AnObjectiveOfBothSignsIsRankedByItsMean) {
   const auto on_b = [](int x, double latency_ms) {
@@ -428,6 +437,11 @@ TEST_F(StudyReportTest, AnotherSimulatorIsNotSentToVerbsOfTheBuiltInModel) {
   const std::string foreign = text(log.begin_run(log::RunKind::propose, log::test::provenance(), "{}"));
   EXPECT_EQ(foreign.find("hindsight optimum"), std::string::npos) << foreign;
   EXPECT_EQ(foreign.find("hindsight check"), std::string::npos) << foreign;
+  EXPECT_EQ(foreign.find("--simulate"), std::string::npos) << foreign;
+  EXPECT_THAT(report().doubts,
+              ::testing::Contains(::testing::AllOf(
+                  HasSubstr("the header 'design,latency_ms' and, below, '" + space::short_id(log::test::text_id(1))),
+                  HasSubstr("'hindsight tell FILE --log "))));
 }
 
 TEST_F(StudyReportTest, RowsThatLackAMetricCountInWhatTheyHave) {

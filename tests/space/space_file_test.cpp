@@ -1,4 +1,5 @@
 /// Unit and fault: the YAML format of design spaces, its shorthand, and what it refuses where.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -199,6 +200,13 @@ TEST(SpaceFileKeys, NamesKindsAndUnitsAreChecked) {
               AllOf(StartsWith("mine.yaml:6:11: "), HasSubstr("'depth' is used twice")));
   EXPECT_THAT(error_of(yaml("    unit: none\n    kind: ordnal\n    values: [1]\n")),
               AllOf(StartsWith("mine.yaml:5:11: "), HasSubstr("Did you mean 'ordinal'?")));
+  for (const char* kind : {"boolean", "bool", "flag"}) {
+    EXPECT_THAT(error_of(yaml(fmt::format("    kind: {}\n", kind))),
+                AllOf(StartsWith("mine.yaml:4:11: "), HasSubstr(fmt::format("'{}'", kind)),
+                      HasSubstr("'kind: categorical' and 'values: [false, true]'")));
+  }
+  EXPECT_EQ(parse_space(yaml("    kind: categorical\n    values: [false, true]\n"), "mine.yaml").size(), 2U)
+      << "as the message says";
   EXPECT_THAT(error_of(yaml("    values: [1]\n")), AllOf(StartsWith("mine.yaml:3:"), HasSubstr("has no unit")));
   EXPECT_THAT(error_of(yaml("    unit: byte\n    values: [1]\n")),
               AllOf(StartsWith("mine.yaml:4:11: "), HasSubstr("Did you mean 'bytes'?")));

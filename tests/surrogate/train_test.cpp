@@ -37,6 +37,15 @@ TrainOptions quiet() {
 
 using Folder = hindsight::test::TemporaryFolder;
 
+TEST(WhyNoLearner, AProgramThatWasBuiltWithItIsNotToBeBuiltAgain) {
+  EXPECT_THAT(why_no_learner(std::vector<std::string>{"cuda", "libtorch 1.13.1"}),
+              testing::AllOf(HasSubstr("built in, but its library libhindsight_torch.so is not with this program"),
+                             HasSubstr("install Hindsight whole"), testing::Not(HasSubstr("HINDSIGHT_TORCH"))));
+  EXPECT_THAT(why_no_learner(std::vector<std::string>{"cuda"}),
+              testing::AllOf(testing::StartsWith("not built in"), HasSubstr("-DHINDSIGHT_TORCH=ON"),
+                             testing::Not(HasSubstr("libtorch"))));  // by which tests see that they can train
+}
+
 bool same_weights(const Model& a, const Model& b) {
   if (a.parts().members.size() != b.parts().members.size()) return false;
   for (std::size_t i = 0; i < a.parts().members.size(); ++i) {

@@ -33,6 +33,8 @@ using hindsight::Direction;
 /// Metrics of an objective that is minimised as it is written: every feasible row has them. Errors: those of
 /// parse_objective().
 [[nodiscard]] std::vector<std::string> objective_metrics(const std::string& text);
+/// The metric of which more is better, where the objective is its reciprocal alone; nothing for all others.
+[[nodiscard]] std::optional<std::string> maximised_metric(const Objective& objective);
 /// "latency_s^2 * energy_j^-1": reads back as the same product when minimised.
 [[nodiscard]] std::string to_string(const Objective& objective);
 
