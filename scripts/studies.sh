@@ -9,7 +9,8 @@ usage: scripts/studies.sh [--out FOLDER] [--go-on | --record | --recorded] STEP.
 Steps, each resumable: what a finished part left in the folder is kept, so that another version of the program, of its
 accelerator model or of its synthetic networks needs another folder.
 
-  any          600 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W) on nine of them each; the model edge-any
+  any          600 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W, half of them of many lanes) on nine of them
+               each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
   recipes      each of the nine from its own designs of the same logs, by every recipe of RECIPES, and which of them the
@@ -104,6 +105,7 @@ out_as=$out
 reference=$PWD/data/reference/optima${TECHNOLOGY:+-$TECHNOLOGY}.csv
 technology=(${TECHNOLOGY:+--technology "$TECHNOLOGY"})
 outside=$PWD/scripts/outside-networks.sh
+edge=$PWD/configs/spaces/edge.yaml
 motifs=$PWD/bench/motif_table.py
 any=${TECHNOLOGY:+.}; any=${any:-$PWD/models}/edge-any.safetensors  # of the folder, where it is no shipped one
 command -v sqlite3 >/dev/null || { echo "studies.sh: sqlite3 is missing (it reads the JSON). apt-get install sqlite3" >&2; exit 1; }
@@ -150,9 +152,19 @@ cool=(--max peak_power_w=2.5)
 # Of 600 networks a step sees 32, and twice as many rows as the recipe has; two networks of an ensemble rank as three do.
 many=(--set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2)
 
+# any_sweep SEED SAMPLES LANES: designs with so many lanes or more on the chip. Limits are upper ones: what is limited is derived
+# in a copy of the space, of whose definition nothing derived is part.
+any_sweep() {
+  { cat "$edge"; printf '\nderived:\n  lanes_below_1024: 1024 - pes_x * pes_y * cores_per_pe * compute_lanes\n'; } > any-space.yaml
+  hindsight sweep --space any-space.yaml --workloads synthetic:600 --networks-per-design 9 --samples "$2" --max area_mm2=100 \
+    --max lanes_below_1024=$((1024 - $3)) "${cool[@]}" --seed "$1" "${technology[@]}" --log any.sqlite
+}
+
+# Optima of latency spend the watts on lanes, of which uniform designs within the watts have few (docs/method.md).
 log_of_any() {
-  hindsight sweep --space edge --workloads synthetic:600 --networks-per-design 9 --samples 20000 --max area_mm2=100 \
-    "${cool[@]}" --seed 1 "${technology[@]}" --log any.sqlite
+  any_sweep 1 10000 0
+  any_sweep 2 5000 256
+  any_sweep 3 5000 512
 }
 
 step_any() {

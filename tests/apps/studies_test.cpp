@@ -9,6 +9,7 @@
 
 #include "apps/app_fixture.h"
 #include "hindsight/core/shell.h"
+#include "hindsight/space/design_space.h"
 #include "repository.h"
 
 namespace hindsight::app::test {
@@ -322,6 +323,23 @@ TEST_F(Studies, FoldersWithoutTheBestLoggedValueAreRecorded) {
   ASSERT_EQ(studies(in("study") + "--record few").exit_code, 0);
   EXPECT_EQ(read_file(file("kept/few_best.csv")), "target;best_logged\nolder;0.5\n");
   EXPECT_THAT(studies("--recorded few").out, HasSubstr("| older | 16 | 4.000 | 6.000 | 3.000 (2 of 2 not built) |"));
+}
+
+/// Half of the designs that the model of any network learns from have many lanes; the space that its log names is edge.
+TEST_F(Studies, TheModelOfAnyNetworkLearnsFromDesignsOfManyLanes) {
+  write("build/apps/hindsight/hindsight", "#!/bin/sh\necho \"$@\" >> " + shell_quoted(file("asked")) + "\n");
+  const Outcome outcome = studies(in("study") + "any");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string asked = read_file(file("asked"));
+  for (const std::string part :
+       {"--samples 10000 --max area_mm2=100 --max lanes_below_1024=1024 --max peak_power_w=2.5 --seed 1 ",
+        "--samples 5000 --max area_mm2=100 --max lanes_below_1024=768 --max peak_power_w=2.5 --seed 2 ",
+        "--samples 5000 --max area_mm2=100 --max lanes_below_1024=512 --max peak_power_w=2.5 --seed 3 "}) {
+    EXPECT_THAT(asked, HasSubstr("sweep --space any-space.yaml --workloads synthetic:600 --networks-per-design 9 " +
+                                 part + "--log any.sqlite\n"));
+  }
+  EXPECT_EQ(space::load_space(file("study/any-space.yaml")).definition_hash(),
+            space::load_space("edge").definition_hash());
 }
 
 /// The made-up program can do nothing: a study that goes on asks it for nothing.
