@@ -118,7 +118,7 @@ std::vector<TellingColumn> telling_columns(const CsvTable& table, const ColumnRo
 std::string telling_text(const CsvTable& table, const std::vector<TellingColumn>& columns) {
   const TellingColumn& first = columns.front();
   const std::string more =
-      columns.size() == 1 ? "" : fmt::format(" ({} like it)", hindsight::counted(columns.size() - 1, "more column"));
+      columns.size() == 1 ? "" : fmt::format(" ({} like it)", counted(columns.size() - 1, "more column"));
   return fmt::format("column '{}' {}{}", printable(table.header[first.column], kShownName), first.what, more);
 }
 
