@@ -117,7 +117,7 @@ std::string rule_of(const SplitOptions& options) {
   return "";
 }
 
-std::string counted_by_workload(const Dataset& data, const Rows& rows) {
+std::string rows_with_feasible(const Dataset& data, const Rows& rows) {
   const auto feasible = std::count_if(rows.begin(), rows.end(), [&](std::size_t row) { return data.feasible[row]; });
   return fmt::format("{} rows ({} feasible)", with_commas(rows.size()),
                      with_commas(static_cast<std::uint64_t>(feasible)));
@@ -145,7 +145,7 @@ Split split(const Dataset& data, const SplitOptions& options) {
   std::sort(result.validation.begin(), result.validation.end());
   result.description =
       fmt::format("{}: {}; training on {}, validating on {}", to_string(options.kind), rule_of(options),
-                  counted_by_workload(data, result.train), counted_by_workload(data, result.validation));
+                  rows_with_feasible(data, result.train), rows_with_feasible(data, result.validation));
   return result;
 }
 
