@@ -56,7 +56,8 @@ class RoleGiver {
       may_mark_ = false;
       return "--infeasible " + shell_quoted(fmt::format("{}={}", printable(name), *sides.failed.begin()));
     }
-    if (may_explain_ && is_text) return explaining(name);
+    const bool tells_failures_apart = sides.failed.size() > 1;
+    if (may_explain_ && is_text && tells_failures_apart) return explaining(name);
     const bool is_measured = !is_text && sides.failed.size() + sides.good.size() > kFewValues;
     return (is_measured ? "--constraint " : "--ignore ") + shell_quoted(printable(name));
   }

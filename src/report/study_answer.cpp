@@ -199,12 +199,6 @@ void gain_over_log(StudyContext& context, const StoredProposal& proposal, double
   }
 }
 
-/// No row of the log, or the model that the exact optimum and comparisons with GPUs are of.
-bool is_built_in(const StudyContext& context) {
-  const std::string evaluator = context.chosen ? context.chosen->evaluator : std::string();
-  return evaluator.empty() || !study::technology_of_evaluator(evaluator).empty();
-}
-
 void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, double value) {
   std::string proof;
   const std::optional<double> optimum = optimum_of(context, proposal, proof);
@@ -354,6 +348,11 @@ void answer_logged(StudyContext& context) {
 }
 
 }  // namespace
+
+bool is_built_in(const StudyContext& context) {
+  const std::string evaluator = context.chosen ? context.chosen->evaluator : std::string();
+  return evaluator.empty() || !study::technology_of_evaluator(evaluator).empty();
+}
 
 void answer(StudyContext& context) {
   StudyReport& report = context.report;

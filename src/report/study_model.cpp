@@ -202,8 +202,9 @@ ReportSection trust_section(StudyContext& context) {
   if (!calibration.table.rows.empty()) section.figures.push_back(std::move(calibration));
   if (section.figures.empty()) {
     section.missing =
-        "No proposal of this log has an evaluation that answers it. 'hindsight propose --simulate --log' and "
-        "'hindsight tell' bring some.";
+        fmt::format("No proposal of this log has an evaluation that answers it. {}.",
+                    is_built_in(context) ? "'hindsight propose --simulate --log' and 'hindsight tell' bring some"
+                                         : "'hindsight tell' brings some");
   }
   return section;
 }

@@ -103,4 +103,7 @@ void answer(StudyContext& context);
 [[nodiscard]] ReportSection round_section(StudyContext& context);
 [[nodiscard]] ReportSection provenance_section(StudyContext& context);
 
+/// The report's rows are of nobody, or of the model that the exact optimum and comparisons with GPUs are of.
+[[nodiscard]] bool is_built_in(const StudyContext& context);
+
 }  // namespace hindsight::report

@@ -14,11 +14,6 @@ constexpr double kProbabilityFloor = 1e-6;
 constexpr double kLargestTemperature = 20;
 /// Golden sections: each shrinks the interval of ln T (width 6) by 0.618, so the last is 4e-8 wide.
 constexpr int kSections = 40;
-/// The temperature before any row is seen, log-normal. [measured: train on ten tables of five spaces, 60 to 1,692 rows,
-/// on a CPU, 2026-11-30, docs/training.md] 0.7 to 8.8, the mean of ln T 1.1 (T = 3), its standard deviation 0.7;
-/// without two tables whose held-out rows have no likeliest temperature
-constexpr double kUsualTemperature = 3;
-constexpr double kDeviationOfLog = 0.7;
 
 struct Labelled {
   std::vector<Eigen::VectorXf> logits;  // one vector per member
@@ -36,13 +31,6 @@ double negative_log_likelihood(const Labelled& rows, double temperature) {
     sum -= std::log(rows.feasible[i] ? p : 1 - p);
   }
   return sum;
-}
-
-/// What the rows do not say: minus the logarithm of the prior density of ln T, up to a constant. Rows that the logits
-/// tell apart without a mistake are likeliest at the smallest temperature of all, at which every design is certain.
-double surprise_of(double log_temperature) {
-  const double deviations = (log_temperature - std::log(kUsualTemperature)) / kDeviationOfLog;
-  return deviations * deviations / 2;
 }
 
 }  // namespace
@@ -74,7 +62,7 @@ double fit_temperature(const std::vector<Network>& members, const TrainingRows& 
 
   const double ratio = 1 / std::numbers::phi;
   double low = -std::log(kLargestTemperature), high = std::log(kLargestTemperature);
-  const auto cost = [&](double x) { return negative_log_likelihood(rows, std::exp(x)) + surprise_of(x); };
+  const auto cost = [&](double x) { return negative_log_likelihood(rows, std::exp(x)); };
   double left = high - ratio * (high - low), right = low + ratio * (high - low);
   double cost_left = cost(left), cost_right = cost(right);
   for (int i = 0; i < kSections; ++i) {
