@@ -125,7 +125,7 @@ PY
 step_regret() {
   regrets_of "${networks[@]}"
   printf '\n'
-  regrets_of deepseek_v3_decode mixtral_8x7b_prefill whisper_base@16 whisper_large_v3@16 mobilenet_v2@64 ssdlite@16 unet@8 \
+  regrets_of llama3_70b_decode mixtral_8x7b_prefill whisper_base@16 whisper_large_v3@16 mobilenet_v2@64 ssdlite@16 unet@8 \
     t_rnn_dec@64
 }
 

@@ -228,6 +228,9 @@ TEST_F(QueryPlans, LearningProposingAndMergingScanWhatTheyHaveToRead) {
   const std::string model = file("m.safetensors"), other = file("other.sqlite"), whole = file("whole.sqlite");
   const std::vector<Allowed> allowed = {
       {"SELECT e.evaluation_id, e.design_id, e.workload_id", "for_each_evaluation(): what is learnt from"},
+      {"SELECT evaluation_id FROM evaluations WHERE run_id <=",
+       "propose: from the last row down to the newest that was learnt from"},
+      {"SELECT DISTINCT e.name FROM evaluation_metrics e", "log import: metrics of rows that no block counts"},
       {"INSERT INTO main.designs (design_id, space_id, content_hash, text_id) SELECT", "log merge: all that is given"},
       {"INSERT INTO main.evaluations (evaluation_id, design_id", "log merge: all that is given"},
       {"INSERT INTO temp.shared_designs SELECT g.design_id", "log merge: all that is given, found by its hash"},
