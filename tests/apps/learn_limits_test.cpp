@@ -89,7 +89,7 @@ std::vector<std::string> offered(const std::string& error) {
 TEST_F(Learn, ALimitThatAnErrorOffersIsMet) {
   // The search for the likeliest design finds none at the very edge of what is met; the one for the limit has.
   const auto within = [](const std::vector<std::string>& limits) {
-    std::vector<std::string> words{"propose", "--workload", "m4", "--evaluations", "500", "--top", "2"};
+    std::vector<std::string> words{"propose", "--workload", "m4", "--evaluations", "2000", "--top", "2"};
     words.insert(words.end(), limits.begin(), limits.end());
     return hindsight(words);
   };

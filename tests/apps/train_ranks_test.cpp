@@ -71,7 +71,7 @@ class TrainRanks : public Learn {
     ASSERT_EQ(first.exit_code, 0) << first.err;
     ASSERT_EQ(other.exit_code, 0) << other.err;
     // Steps of Adam are as long for a gradient that is rounding alone: a few weights may go another way.
-    EXPECT_LT(share_differing(model(), file("two.safetensors"), 1e-4), 1e-3) << "the steps move most of them by more";
+    EXPECT_LT(share_differing(model(), file("two.safetensors"), 1e-4), 2e-3) << "the steps move most of them by more";
     EXPECT_EQ(surrogate::load_model(file("two.safetensors")).parts().provenance.at("ranks"), "2");
     EXPECT_FALSE(fs::exists(file("meet")));
     EXPECT_FALSE(fs::exists(file("two.safetensors.checkpoint")));
