@@ -184,10 +184,10 @@ TEST_F(GemmVerb, SaysThatOperandsExceedTheMemory) {
               HasSubstr("1 of 2 predictions are of operands and results that the GPU's memory cannot hold"));
 }
 
-/// An H100 idles at 120 W: a limit of 100 W is printed with the lowest that can be met.
+/// An H100 idles at 120 W: a limit of 121 W is printed with the lowest that can be met.
 TEST_F(GemmVerb, SaysThatAPowerLimitCannotBeMet) {
-  const EditedYaml sheet("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: 100");
-  const char* const note = "Power limit of h100-sxm5 not met: at the lowest clock, 210 MHz, it draws more than 100 W";
+  const EditedYaml sheet("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: 121");
+  const char* const note = "Power limit of h100-sxm5 not met: at the lowest clock, 210 MHz, it draws more than 121 W";
   EXPECT_THAT(gemm(product(sheet.path(), "4096")).out, HasSubstr(note));
   EXPECT_THAT(gemm(product(sheet.path() + ",l4", "4096")).out, HasSubstr(note));
   EXPECT_THAT(gemm({"--gpu", sheet.path(), "--workload", "bert_base"}).out, HasSubstr(note));
@@ -196,7 +196,7 @@ TEST_F(GemmVerb, SaysThatAPowerLimitCannotBeMet) {
   const Outcome table = gemm({"--gpu", sheet.path(), "--csv", write("t.csv", "m,n,k\n64,64,64\n")});
   EXPECT_THAT(table.err, HasSubstr("1 of 1 predictions are above their GPU's power limit"));
   const double least_w = json(product(sheet.path(), "4096")).at("gpus").at(0).at("least_limit_w");
-  EXPECT_GT(least_w, 120);
+  EXPECT_GT(least_w, 121);
   const EditedYaml met("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: " + std::to_string(least_w));
   EXPECT_THAT(gemm(product(met.path(), "4096")).out, Not(HasSubstr("not met")));
   EXPECT_TRUE(json(product(met.path(), "4096")).at("gpus").at(0).at("least_limit_w").is_null());

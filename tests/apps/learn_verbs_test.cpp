@@ -572,7 +572,7 @@ TEST_F(Learn, AnyTableIsALog) {
   const Outcome proposed = propose({"--workload", "tuning", "--set", "mode=small", "--log", log(), "--json"});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
   EXPECT_THAT(Json::parse(proposed.out).at("proposals").at(0).at("design").get<std::string>(), HasSubstr("mode=small"));
-  expect_one_line_error(propose({"--workload", "tuning", "--simulate"}), 2, "does not describe an accelerator");
+  expect_one_line_error(propose({"--workload", "tuning", "--simulate"}), 4, "evaluators are asked about networks");
   expect_one_line_error(
       hindsight({"log", "import", "--csv", table, "--objective", "cost_s", "--log", file("other.sqlite")}), 2,
       "cost_ms");

@@ -266,7 +266,7 @@ TEST_F(Loop, WhatIsNoNetworkIsSentToAskAndTell) {
   const Outcome asked = hindsight({"ask", "--log", log, "--space", "tiny", "--application", "mykernel"});
   EXPECT_EQ(asked.exit_code, 0) << asked.err << "as the message says";
   expect_one_line_error(hindsight({"campaign", "--space", "tiny", "--workloads", "mobilenet_v3", "--log", log}), 2,
-                        "Did you mean 'mobilenet_v2'?");
+                        "Did you mean 'mobilenet_v3_large'?");
 }
 
 TEST_F(Loop, ProposeKeepsTheTruthWhereTrainSeesIt) {
