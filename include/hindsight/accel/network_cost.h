@@ -288,9 +288,8 @@ constexpr void add_repeats(Metrics& metrics, const LayerResult& layer, double re
 
 /// Operands that DRAM holds at least.
 ///
-/// Equation: parameters + keys and values of earlier passes + input and output of the largest layer, as on a
-/// GPU (gpu/tensor_parallel.h, resident_bytes);
-/// before version 3 of the model parameters + every layer's run-time operands.
+/// Equation: parameters + keys and values of earlier passes + input and output of the largest layer, as on a GPU
+/// (gpu/tensor_parallel.h, resident_bytes); before version 3 of the model parameters + every layer's run-time operands.
 struct StoredOperands {
   double parameters = 0, caches = 0, activations = 0;
 
