@@ -22,6 +22,11 @@ double log2_of(std::int64_t size) { return std::log2(static_cast<double>(size));
 /// Of quantities that may be 0.
 double log2_above(double size) { return std::log2(1 + size); }
 double weight_bytes(const GemmLayer& layer) { return layer.weights_are_activations ? 0 : layer.weight_bytes; }
+double weight_bytes_so_far(const Place& place) {
+  return place.earlier_weight_bytes + weight_bytes(place.layer) * static_cast<double>(place.layer.repeat);
+}
+/// log2 of what has to be kept for that many bytes of weights to stay on a chip: they, and one layer's input and output.
+double log2_kept(double weights, const Place& place) { return log2_above(weights + 2 * place.most_made_bytes); }
 
 /// Whether a product's rows are pixels of a map that has rows, as the accelerator model takes it (`windowed`,
 /// accel/spatial.h): a convolution of single pixels over one row is a plain product.
@@ -42,6 +47,12 @@ double log2_row_inputs(const GemmLayer& layer) {
 /// log2 of the outputs of one such row.
 double log2_row_outputs(const GemmLayer& layer) {
   return log2_of(layer.n) + (has_rows(layer) ? log2_of(layer.out_width) : 0);
+}
+
+/// log2 of the larger of both: what a row needs at the least of a memory that nothing is shared over. A product without
+/// rows is cut wherever it has to be.
+double log2_row(const GemmLayer& layer) {
+  return has_rows(layer) ? std::max(log2_row_inputs(layer), log2_row_outputs(layer)) : 0;
 }
 
 struct LayerFormula {
@@ -77,9 +88,7 @@ const std::vector<LayerFormula>& layer_formulas() {
       {{"log2_earlier_weight_bytes", "Trained weights of all layers before."},
        [](const Place& p) { return log2_above(p.earlier_weight_bytes); }},
       {{"log2_weight_bytes_so_far", "Trained weights of all layers up to this one, its repeats included."},
-       [](const Place& p) {
-         return log2_above(p.earlier_weight_bytes + weight_bytes(p.layer) * static_cast<double>(p.layer.repeat));
-       }},
+       [](const Place& p) { return log2_above(weight_bytes_so_far(p)); }},
       {{"log2_previous_output_bytes", "What the layer before put out."},
        [](const Place& p) { return log2_above(p.previous_output_bytes); }},
       {{"depthwise", "1 for depthwise convolutions."}, [](const Place& p) { return p.layer.depthwise ? 1.0 : 0.0; }},
@@ -103,6 +112,12 @@ const std::vector<LayerFormula>& layer_formulas() {
        [](const Place& p) { return p.layer.from_earlier_passes ? 1.0 : 0.0; }},
       {{"log2_most_made_bytes", "As `log2_most_handed_over_bytes`, without what earlier passes made."},
        [](const Place& p) { return log2_above(p.most_made_bytes); }},
+      {{"log2_row", "The larger of a row's inputs and outputs; 0 for products that are no convolution."},
+       [](const Place& p) { return log2_row(p.layer); }},
+      {{"log2_kept_bytes_so_far", "Trained weights up to this layer and twice the largest tensor made."},
+       [](const Place& p) { return log2_kept(weight_bytes_so_far(p), p); }},
+      {{"log2_kept_bytes", "The same of all weights: what a chip holds that reads nothing twice."},
+       [](const Place& p) { return log2_kept(p.all_weight_bytes, p); }},
   };
   return table;
 }
@@ -136,7 +151,7 @@ const std::vector<LayerFeature>& layer_features() {
 
 std::size_t layer_feature_count(int version) {
   // Of each version.
-  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26, 28};
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26, 28, 31};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == layer_formulas().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }

@@ -141,6 +141,8 @@ TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
   EXPECT_EQ(layer_feature_version(26), 4);
   EXPECT_EQ(layer_features()[layer_feature_count(5) - 1].name, "log2_most_made_bytes");
   EXPECT_EQ(layer_feature_version(28), 5);
+  EXPECT_EQ(layer_features()[layer_feature_count(6) - 1].name, "log2_kept_bytes");
+  EXPECT_EQ(layer_feature_version(31), 6);
   EXPECT_EQ(layer_feature_version(22), std::nullopt);
   EXPECT_EQ(layer_feature_version(20), std::nullopt);
   EXPECT_EQ(layer_feature_version(-1), std::nullopt);
@@ -194,6 +196,24 @@ TEST(LayerFeatures, OfRowsWithoutNeighboursAreThoseOfOneOutput) {
   EXPECT_EQ(feature(one_row, 0, "log2_row_outputs"), 4);
   EXPECT_EQ(feature(two_rows, 0, "log2_row_inputs"), 5 + 6);
   EXPECT_EQ(feature(two_rows, 0, "log2_row_outputs"), 4 + 6);
+}
+
+TEST(LayerFeatures, KnowTheLargerOfARowsInputsAndOutputs) {
+  Layer layer = convolution(8, 32, 16, 64);
+  EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_row"), std::log2(32 * 64)) << "outputs";
+  layer.out_channels = 4;
+  EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_row"), std::log2(32 * 16)) << "inputs";
+  EXPECT_EQ(feature(layer_table({fully_connected(8, 16, 32)}), 0, "log2_row"), 0) << "it has no rows";
+}
+
+TEST(LayerFeatures, KnowWhatAChipKeepsThatReadsNothingTwice) {
+  // Weights of 512 and of 1,024 bytes; 8 x 32 outputs are handed over.
+  const LayerTable table = layer_table({fully_connected(8, 32, 16), fully_connected(8, 32, 32)});
+  EXPECT_NEAR(std::exp2(feature(table, 0, "log2_kept_bytes_so_far")) - 1, 512 + 2 * 256, kBytes);
+  EXPECT_NEAR(std::exp2(feature(table, 1, "log2_kept_bytes_so_far")) - 1, 1536 + 2 * 256, kBytes);
+  for (const std::size_t row : {0U, 1U}) {
+    EXPECT_NEAR(std::exp2(feature(table, row, "log2_kept_bytes")) - 1, 1536 + 2 * 256, kBytes);
+  }
 }
 
 TEST(LayerFeatures, InChannelsAreTheReductionWithoutTheKernel) {

@@ -13,7 +13,7 @@ namespace hindsight::workload {
 
 /// Bumped whenever features are added. They are only ever added behind the others, so that a surrogate of an older
 /// version finds its own among the first; one that is removed, reordered or computed differently makes it unreadable.
-inline constexpr int kLayerFeatureVersion = 5;
+inline constexpr int kLayerFeatureVersion = 6;
 
 struct LayerFeature {
   std::string_view name;
@@ -40,9 +40,10 @@ struct LayerTable {
 /// all its repeats), because memory that no activation needs has room for weights; and the bytes of all trained
 /// weights, by which the share of them that finds room is a smooth function of any layer, however many layers there
 /// are. Three, pixels per row and the inputs and outputs of a row, tell a long row from a square map: a tile
-/// of a convolution has whole rows, and whether one fits the memory of a PE decides whether there is a mapping. The
-/// last two know keys and values of earlier passes, which version 3 of the accelerator model leaves in DRAM: a flag,
-/// and the largest tensor without them.
+/// of a convolution has whole rows, and whether one fits the memory of a PE decides whether there is a mapping. Two
+/// know keys and values of earlier passes, which version 3 of the accelerator model leaves in DRAM: a flag, and the
+/// largest tensor without them. The last three are what steps stand at, a row and all that is to be kept: logarithms of
+/// a larger one and of a sum, which no sum of logarithms says and few layers of the learnt teach at their ends.
 ///
 /// Differs from what the accelerator model has of a network (network_cost.h, handed_over_bytes): there a chip with
 /// vector units hands over the scores of one head of attention at a time. A feature does not see the chip.
