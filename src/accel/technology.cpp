@@ -209,7 +209,6 @@ void require_expressible(const Technology& technology, const std::string& chip, 
   if (config.engines_per_pe != 1) refuse("engines_per_pe");
   if (config.bf16_macs_per_lane > 0) refuse("bf16_macs_per_lane");
   if (has_own_supplies(config)) refuse("a supply of its own");
-  if (config.whole_weight_tiles > 0) refuse("whole_weight_tiles");
   if (config.dram_gb > 0) refuse("dram_gb");
 }
 

@@ -58,7 +58,7 @@ void for_each_mapped_layer(const Case& one, const Visit& visit) {
     const Residency residency =
         residency_of(layer, previous_on_chip, i + 1 == gemms.size(), earlier_weight_bytes, memory);
     previous_on_chip = residency.output_on_chip;
-    if (!layer.weights_are_activations) earlier_weight_bytes += layer.weight_bytes * layer.repeat;
+    earlier_weight_bytes += stored_parameter_bytes(layer, memory);
     if (one.layers[i].total_cycles > 0) visit(layer, residency, one.layers[i]);
     if (testing::Test::HasFatalFailure()) return;
   }

@@ -415,6 +415,9 @@ TEST(ReferenceChipErrorTest, VersionOneOfTheModelRefusesWhatItDoesNotKnow) {
   refused(&AcceleratorConfig::logic_v, 0.7, "supply");
   refused(&AcceleratorConfig::memory_v, 0.7, "supply");
   refused(&AcceleratorConfig::dram_gb, 8, "dram_gb");
+  AcceleratorConfig tiles;
+  tiles.whole_weight_tiles = 1;  // a rule of DRAM's traffic, which both versions have
+  require_expressible(version_1, "my chip", tiles);
 }
 
 TEST(ReferenceChipErrorTest, AChipWithPartsThatNoDesignHasIsNone) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -128,7 +129,7 @@ TEST(SiliconChips, WhatTheModelReachesIsKept) {
   }
   EXPECT_LE(tpu_v1_off, 0.165);  // 0.20
   EXPECT_EQ(held_out_latencies, 7 + 5 + 8);
-  EXPECT_EQ(within_35_percent, held_out_latencies - 1);  // DenseNet-121 on Coral
+  EXPECT_EQ(within_35_percent, held_out_latencies);  // DenseNet-121 on Coral by little, and not blind any more
 }
 
 TEST(SiliconChips, TheyWaitForWeightsInTheOrderPublished) {
@@ -157,7 +158,9 @@ TEST(SiliconChips, WhatTheModelMisses_KnownLimitation) {
       EXPECT_LT(log_ratio(figure), -0.35);  // the smallest engines idle at more
     }
     if (figure.workload.ends_with("densenet121.yaml")) {
-      EXPECT_LT(log_ratio(figure), -0.35);  // not known why
+      // Without its host. What is left: constants of its normalisations, which Coral reads in every inference, and maps
+      // that are put together again.
+      EXPECT_LT(log_ratio(figure), -0.35);
     }
   }
 }
@@ -277,6 +280,16 @@ TEST(SiliconChips, TheWaitForWeightsIsOfWeightsAlone) {
   EXPECT_EQ(wait_of("  - {name: a, type: fully_connected, rows: 40960, reduction: 256, columns: 256}\n"), 0);
 }
 
+/// Products of normalisations that no convolution takes in, which reference programs do not count: they are depthwise
+/// layers of one point.
+double normalisation_macs(const workload::Network& network) {
+  double macs = 0;
+  for (const workload::GemmLayer& layer : network.gemms()) {
+    if (layer.depthwise && layer.k == 1) macs += layer.macs * static_cast<double>(layer.repeat);
+  }
+  return macs;
+}
+
 /// Parameters, and millions of products, as reference programs have them: torchvision for VGG, ResNet-50, MobileNetV1,
 /// GoogLeNet and DenseNet, Keras for ResNet-152 v2 (those that are trained), timm for Inception v4.
 TEST(SiliconChips, NetworksOfItsTablesAreThePublishedOnes) {
@@ -290,7 +303,7 @@ TEST(SiliconChips, NetworksOfItsTablesAreThePublishedOnes) {
     const auto network =
         workload::load_network((hindsight::test::repository() / "data/silicon/workloads" / (name + ".yaml")).string());
     EXPECT_EQ(network.totals().parameters, counts.first) << name;
-    EXPECT_NEAR(network.totals().macs / 1e6, counts.second, kMillions) << name;
+    EXPECT_NEAR((network.totals().macs - normalisation_macs(network)) / 1e6, counts.second, kMillions) << name;
   }
 }
 
@@ -478,6 +491,75 @@ TEST(SiliconModel, WeightsInWholeTilesArePadded) {
   tpu.whole_weight_tiles = 0;
   EXPECT_EQ(stored_weight_bytes(shape, resident_memory(tpu)), 600 * 600);
   EXPECT_EQ(load_reference_chip("nvdla_2048").config.whole_weight_tiles, 0) << "a FIFO, and nothing says that it pads";
+}
+
+/// One of DenseNet's 3 x 3 convolutions at 7 x 7: 32 columns of 1,152 terms.
+LayerShape densenet_convolution() {
+  workload::GemmLayer layer{.m = 49, .n = 32, .k = 1152};
+  layer.macs = 49.0 * 32 * 1152;
+  layer.weight_bytes = 32.0 * 1152;
+  return layer_shape(layer);
+}
+
+TEST(SiliconModel, WeightsInWholeTilesTakeTheirRoomOnTheChip) {
+  const LayerShape layer = densenet_convolution();
+  ResidentMemory memory = resident_memory(load_reference_chip("coral_edge_tpu").config);
+  memory.parameter_bytes = 36864;  // as many as the layer has
+  const auto kept_frac = [&](double earlier_bytes) {
+    return residency_of(layer, true, false, earlier_bytes, memory).weights_on_chip_frac();
+  };
+  EXPECT_EQ(stored_parameter_bytes(layer, memory), 2 * 36864) << "64 columns";
+  EXPECT_EQ(kept_frac(0), 0.5);
+  EXPECT_EQ(kept_frac(18432), 0.25);
+  Traffic traffic;
+  add_dram_traffic(layer, residency_of(layer, true, false, 0, memory), memory, traffic);
+  EXPECT_EQ(traffic.dram_read_weight_bytes, 36864) << "half of what is stored";
+  memory.pe_parameter_bytes = 18432;
+  EXPECT_EQ(kept_frac(0), 0.75);
+  memory.weight_tile_k = memory.weight_tile_n = 0;
+  EXPECT_EQ(kept_frac(0), 1) << "as they are they find room";
+}
+
+/// On the way through a network the padding of every layer counts for those behind it.
+TEST(SiliconModel, WeightsInWholeTilesTakeRoomFromLayersBehind) {
+  const workload::Network network =
+      workload::load_network((hindsight::test::repository() / "data/silicon/workloads/densenet121.yaml").string());
+  const Technology technology = load_technology("22nm-silicon");
+  AcceleratorConfig config = load_reference_chip("coral_edge_tpu").config;
+  const auto run = [&] { return evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware); };
+  const Evaluation padded = run();
+  ASSERT_TRUE(padded.feasible());
+  config.whole_weight_tiles = 0;
+  const Evaluation plain = run();
+  ASSERT_TRUE(plain.feasible());
+  // 6.284 MiB are left of the memories; the weights are 7.561 MiB, and 9.726 MiB in whole tiles.
+  constexpr double kMib = 1048576, kRounded = 0.002;
+  EXPECT_NEAR(padded.metrics->traffic.dram_read_weight_bytes / kMib, 9.726 - 6.284, kRounded);
+  EXPECT_NEAR(plain.metrics->traffic.dram_read_weight_bytes / kMib, 7.561 - 6.284, kRounded);
+  EXPECT_GT(padded.metrics->latency_s, 1.5 * plain.metrics->latency_s);
+}
+
+/// What Coral's compiler reports of parts of DenseNet-201, all of whose weights find room [data: edgetpu-segments]: MiB
+/// on the chip, with the constants of the channels, which are not weights.
+TEST(SiliconModel, WeightsTakeTheRoomThatCoralsCompilerReports) {
+  struct Part {
+    std::int64_t channels, layers;  // of the map in front of the first layer; each adds 32
+    double reported_mib;
+  };
+  const ResidentMemory memory = resident_memory(load_reference_chip("coral_edge_tpu").config);
+  const auto stored_mib = [&](std::int64_t k, std::int64_t n) {
+    workload::GemmLayer layer{.m = 49, .n = n, .k = k};
+    layer.weight_bytes = static_cast<double>(k * n);
+    return stored_parameter_bytes(layer_shape(layer), memory) / 1048576;
+  };
+  constexpr double kConstantsMib = 0.015;  // of 18 layers, and the third digit of the reports
+  for (const Part& part : {Part{704, 18, 3.42}, {1280, 12, 2.98}, {896, 14, 2.88}, {1344, 11, 2.80}}) {
+    double mib = 0;
+    for (std::int64_t i = 0; i < part.layers; ++i)
+      mib += stored_mib(part.channels + 32 * i, 128) + stored_mib(1152, 32);
+    EXPECT_NEAR(mib, part.reported_mib, kConstantsMib) << part.channels;
+  }
+  EXPECT_NEAR(stored_mib(1920, 1000), 1.88, kConstantsMib) << "1,024 columns";
 }
 
 TEST(SiliconModel, DistanceCostsCyclesAndNeverTheClock) {

@@ -53,7 +53,7 @@ template <class OtherCycles>
     const Residency residency =
         residency_of(layer, previous_on_chip, i + 1 == layers.size(), earlier_weight_bytes, resident);
     previous_on_chip = residency.output_on_chip;
-    if (!layer.weights_are_activations) earlier_weight_bytes += layer.weight_bytes * layer.repeat;
+    earlier_weight_bytes += stored_parameter_bytes(layer, resident);
     const Traffic traffic = mean_dram_traffic(layer, residency.input_on_chip, residency.output_on_chip,
                                               residency.weights_on_chip_frac(), rates.resident);
     const double arithmetic_cycles =

@@ -116,7 +116,7 @@ struct AcceleratorConfig {
   double processors_per_pe = 0;   ///< scalar ones, with their caches; busy in peak power, idle in that of a network
   double bf16_macs_per_lane = 0;  ///< beside those of the chip's precision, never at the same time
   double logic_v = 0, memory_v = 0;  ///< supplies, which the clock does not follow; 0: that of the technology
-  double whole_weight_tiles = 0;     ///< 1: DRAM holds weights in tiles of all MACs of a core, padded with zeros
+  double whole_weight_tiles = 0;     ///< 1: weights are held in tiles of all MACs of a core, padded with zeros
   double dram_gb = 0;                ///< that the DRAM holds, 10^9 bytes, where dram_devices do not say; 0: not known
   TemplateRules rules = {};
 

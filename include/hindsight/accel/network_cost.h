@@ -43,12 +43,12 @@ struct ChipRates {
 
 /// Share of a layer's weights that stays on chip: parameters are cached in execution order until the space is full.
 ///
-/// Equation: cached = clamp(space - weights of earlier layers, 0, W) / W. Run-time operands of matmuls count as
-/// on chip when all of them fit where activations stay; keys and values of earlier passes, of which every layer has its
-/// own, never (version 3 of the model; before it they were such operands).
+/// Equation: cached = clamp(space - weights of earlier layers, 0, W) / W, all of them as stored. Run-time operands of
+/// matmuls count as on chip when all of them fit where activations stay; keys and values of earlier passes, of which
+/// every layer has its own, never (version 3 of the model; before it they were such operands).
 [[nodiscard]] constexpr double cached_frac(const LayerShape& layer, double earlier_weight_bytes,
                                            const ResidentMemory& memory) {
-  const double all_bytes = layer.weight_bytes * layer.repeat;
+  const double all_bytes = stored_weight_bytes(layer, memory) * layer.repeat;
   if (all_bytes <= 0) return 1.0;
   if (is_left_in_dram(layer, memory)) return 0.0;
   if (layer.weights_are_activations) return all_bytes <= memory.activation_half_bytes ? 1.0 : 0.0;
@@ -59,11 +59,10 @@ struct ChipRates {
 /// in execution order: the PE memories what the cores leave, the shared memory what both leave.
 ///
 /// Equation: on chip = clamp(nearer + own - weights of earlier layers, 0, W) / W, less `nearer_frac`, what the nearer
-/// ones keep.
-[[nodiscard]] constexpr double farther_frac(const LayerShape& layer, double earlier_weight_bytes, double nearer_bytes,
+/// ones keep; W = `all_bytes`, the layer's weights as stored, 0 of operands made at run time.
+[[nodiscard]] constexpr double farther_frac(double all_bytes, double earlier_weight_bytes, double nearer_bytes,
                                             double nearer_frac, double own_bytes) {
-  const double all_bytes = layer.weight_bytes * layer.repeat;
-  if (all_bytes <= 0 || layer.weights_are_activations || own_bytes <= 0) return 0.0;
+  if (all_bytes <= 0 || own_bytes <= 0) return 0.0;
   const double on_chip = std::clamp(nearer_bytes + own_bytes - earlier_weight_bytes, 0.0, all_bytes) / all_bytes;
   return std::max(0.0, on_chip - nearer_frac);
 }
@@ -317,15 +316,16 @@ struct NetworkCost {
   double most_constants = 0;  ///< of any layer
 };
 
-/// Where a layer's operands live; `earlier_weight_bytes` are those of the layers before.
+/// Where a layer's operands live; `earlier_weight_bytes`: stored_parameter_bytes() of the layers before.
 [[nodiscard]] constexpr Residency residency_of(const LayerShape& layer, bool previous_on_chip, bool is_last,
                                                double earlier_weight_bytes, const ResidentMemory& memory) {
+  const double all_bytes = stored_parameter_bytes(layer, memory);
   Residency residency;
   residency.weights_cached_frac = cached_frac(layer, earlier_weight_bytes, memory);
-  residency.weights_in_pes_frac = farther_frac(layer, earlier_weight_bytes, memory.parameter_bytes,
+  residency.weights_in_pes_frac = farther_frac(all_bytes, earlier_weight_bytes, memory.parameter_bytes,
                                                residency.weights_cached_frac, memory.pe_parameter_bytes);
   residency.weights_shared_frac =
-      farther_frac(layer, earlier_weight_bytes, memory.parameter_bytes + memory.pe_parameter_bytes,
+      farther_frac(all_bytes, earlier_weight_bytes, memory.parameter_bytes + memory.pe_parameter_bytes,
                    residency.weights_cached_frac + residency.weights_in_pes_frac, memory.shared_parameter_bytes);
   residency.input_on_chip = previous_on_chip && kept_input_bytes(layer, memory) <= memory.activation_half_bytes;
   residency.output_on_chip = !is_last && kept_output_bytes(layer, memory) <= memory.activation_half_bytes;
@@ -465,11 +465,13 @@ template <class ShapeOf, class CostOf, class See>
   StoredOperands stored;
   stored.parameters = other_parameters;
   const ResidentMemory resident = resident_for(chip.config, rates.resident, count, shape_of);
+  double earlier_weight_bytes = 0;
   bool previous_on_chip = false;  // the network's input comes from DRAM
   for (std::size_t i = 0; i < count; ++i) {
     const LayerShape& layer = shape_of(i);
-    const Residency residency = residency_of(layer, previous_on_chip, i + 1 == count, cost.weight_bytes, resident);
+    const Residency residency = residency_of(layer, previous_on_chip, i + 1 == count, earlier_weight_bytes, resident);
     previous_on_chip = residency.output_on_chip;
+    earlier_weight_bytes += stored_parameter_bytes(layer, resident);
     if (!layer.weights_are_activations) {
       cost.weight_bytes += layer.weight_bytes * layer.repeat;
       cost.cached_bytes += layer.weight_bytes * layer.repeat * residency.weights_on_chip_frac();

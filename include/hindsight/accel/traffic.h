@@ -78,8 +78,9 @@ struct Residency {
   friend constexpr bool operator==(const Residency&, const Residency&) = default;
 };
 
-/// Weights of a layer as DRAM holds them: as they are, or in whole tiles of a core's MACs, padded with zeros (TPU v1
-/// takes 9 tiles for a matrix of 600 x 600 [paper: tpu-2017]).
+/// Weights of a layer as DRAM and the memories where they stay hold them: as they are, or in whole tiles of a core's
+/// MACs, padded with zeros (TPU v1 takes 9 tiles for a matrix of 600 x 600 [paper: tpu-2017]; of the 32 columns of
+/// DenseNet's 3 x 3 convolutions Coral's Edge TPU makes 64 [data: edgetpu-segments]).
 ///
 /// Equation: W * ceil(k / tile k) tile k * ceil(n / tile n) tile n / (k n).
 /// Ignores: how PEs and cores split a layer (each would pad its own share), and the zeros on their way from DRAM on.
@@ -87,6 +88,12 @@ struct Residency {
   if (memory.weight_tile_k <= 0.0 || layer.weights_are_activations) return layer.weight_bytes;
   return layer.weight_bytes / (spatial_utilisation_frac(layer.k, memory.weight_tile_k) *
                                spatial_utilisation_frac(layer.n, memory.weight_tile_n));
+}
+
+/// The same of all repeats of a layer: what it takes of the memories where weights stay. Operands made at run time take
+/// nothing of them.
+[[nodiscard]] constexpr double stored_parameter_bytes(const LayerShape& layer, const ResidentMemory& memory) {
+  return layer.weights_are_activations ? 0.0 : stored_weight_bytes(layer, memory) * layer.repeat;
 }
 
 /// DRAM bytes of one repeat of a layer.

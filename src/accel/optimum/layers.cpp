@@ -74,7 +74,7 @@ DramPoint Layers::compute(const AcceleratorConfig& config) const {
       const Residency residency =
           residency_of(layer, previous_on_chip, i + 1 == span.end, earlier_weight_bytes, memory);
       previous_on_chip = residency.output_on_chip;
-      if (!layer.weights_are_activations) earlier_weight_bytes += layer.weight_bytes * layer.repeat;
+      earlier_weight_bytes += stored_parameter_bytes(layer, memory);
       const LayerDram dram = layer_dram(layer, residency, memory);
       point.beyond_bytes.push_back(dram.beyond_bytes);
       point.cached.push_back(dram.cached ? 1 : 0);

@@ -60,7 +60,7 @@ void SiteQuestion::add_application(const std::vector<LayerShape>& network, const
                       .handed_over_bytes = handed_over};
     if (known == shapes.end()) shapes.push_back(shape);
     if (!layer.first) layer.shape_before = layers.back().shape;
-    if (!shape.weights_are_activations) earlier_weight_bytes += shape.weight_bytes * shape.repeat;
+    earlier_weight_bytes += stored_parameter_bytes(shape, memory);  // no design of a space stores whole tiles
     layers.push_back(layer);
   }
   span.end = static_cast<std::uint32_t>(layers.size());
