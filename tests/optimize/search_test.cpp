@@ -212,6 +212,13 @@ TEST(Search, NamesAnUnsatisfiableConstraintAndItsNearestValue) {
   }
 }
 
+TEST(Search, WritesASmallLimitWithoutAnExponent) {
+  const Problem problem = constrained_problem(0.0001);
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  EXPECT_THAT(explain_infeasible(problem, search(problem, options), options),
+              HasSubstr("no design meets area_mm2 <= 0.0001: "));
+}
+
 TEST(Search, GoesOnFromADesignThatASearchOfOneLimitCameBy) {
   const Problem problem = constrained_problem(5.5);
   SearchOptions options = heuristic(SearchKind::evolutionary, 1);
