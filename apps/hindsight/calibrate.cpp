@@ -66,7 +66,7 @@ void hold_constants(const std::vector<std::string>& hold, gpu::CalibrateOptions&
     const gpu::ConstantField& field = gpu::constant_field(text.substr(0, at));
     if (*value < field.low || *value > field.high) {
       throw Error(ErrorKind::usage, fmt::format("--hold {}: {} lies between {} and {}", printable(text), field.key,
-                                                shortest(field.low), shortest(field.high)));
+                                                readable(field.low), readable(field.high)));
     }
     fit.start.*field.member = *value;
     if (!field.of_no_fit()) fit.held.push_back(&field);

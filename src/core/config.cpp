@@ -34,13 +34,13 @@ std::string range_text(Bounds bounds) {
   const bool has_low = std::isfinite(bounds.low);
   const bool has_high = std::isfinite(bounds.high);
   if (has_low && has_high) {
-    return positive ? fmt::format("above 0 and at most {}", shortest(bounds.high))
-                    : fmt::format("in [{}, {}]", shortest(bounds.low), shortest(bounds.high));
+    return positive ? fmt::format("above 0 and at most {}", readable(bounds.high))
+                    : fmt::format("in [{}, {}]", readable(bounds.low), readable(bounds.high));
   }
   if (has_high) {
-    return fmt::format("at most {}", shortest(bounds.high));
+    return fmt::format("at most {}", readable(bounds.high));
   }
-  return positive ? "above 0" : fmt::format("at least {}", shortest(bounds.low));
+  return positive ? "above 0" : fmt::format("at least {}", readable(bounds.low));
 }
 
 std::string range_text(std::int64_t low, std::int64_t high) {
@@ -227,7 +227,7 @@ double ConfigNode::as_double(Bounds bounds) const {
         fmt::format("{} is {} but must be a finite number.", impl_->element->label, kind_text(*impl_->element)));
   }
   if (*value < bounds.low || *value > bounds.high) {
-    impl_->fail(fmt::format("{} is {} but must be {}.", impl_->element->label, shortest(*value), range_text(bounds)));
+    impl_->fail(fmt::format("{} is {} but must be {}.", impl_->element->label, readable(*value), range_text(bounds)));
   }
   return *value;
 }

@@ -233,6 +233,12 @@ std::string shortest(double value) {
   return {buffer.data(), result.ptr};
 }
 
+std::string readable(double value) {
+  constexpr double kFixedFrom = 1e-4;  // [chosen] as {:g} has it
+  const bool plain = std::abs(value) >= kFixedFrom && std::abs(value) < 1;
+  return plain ? fmt::format("{}", value) : shortest(value);
+}
+
 std::string with_commas(std::uint64_t value) {
   std::string digits = std::to_string(value);
   for (std::size_t i = digits.size(); i > 3; i -= 3) {

@@ -11,6 +11,9 @@
 namespace hindsight::optimize {
 namespace {
 
+/// [chosen] Digits of a threshold that is offered, as of a limit.
+constexpr int kThresholdDigits = 3;
+
 /// A limit of 1 - p_feasible as a user sets it.
 std::string as_min_feasible(double infeasibility) {
   return fmt::format("p_feasible >= {} (--min-feasible)", as_threshold(infeasibility));
@@ -27,10 +30,11 @@ std::optional<double> relaxed_threshold(double reached, double threshold) {
 std::string as_threshold(double infeasibility) {
   const double p_feasible = 1 - infeasibility;
   if (!(p_feasible > 0)) return "0";
-  const double unit = std::pow(10.0, std::floor(std::log10(p_feasible)) - 3);
+  const double unit = std::pow(10.0, std::floor(std::log10(p_feasible)) - (kThresholdDigits - 1));
   const double units = std::floor(p_feasible / unit * (1 + 1e-12));
-  const std::string text = fmt::format("{:.4g}", units * unit);
-  return infeasibility <= 1 - parse_double(text).value() ? text : fmt::format("{:.4g}", (units - 1) * unit);
+  const std::string text = fmt::format("{:.{}g}", units * unit, kThresholdDigits);
+  return infeasibility <= 1 - parse_double(text).value() ? text
+                                                         : fmt::format("{:.{}g}", (units - 1) * unit, kThresholdDigits);
 }
 
 std::function<std::string(double infeasibility)> worth_allowing(double threshold) {

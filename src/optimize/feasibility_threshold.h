@@ -16,7 +16,7 @@ inline constexpr std::array kRelaxed = {0.9,  0.85, 0.8,  0.75, 0.7,  0.65, 0.6,
 /// The first of these below `threshold` that `reached` reaches; nothing where there is none.
 [[nodiscard]] std::optional<double> relaxed_threshold(double reached, double threshold);
 
-/// 1 - `infeasibility` rounded down to four digits, so that it works as a threshold.
+/// 1 - `infeasibility` rounded down to three digits, so that it works as a threshold.
 [[nodiscard]] std::string as_threshold(double infeasibility);
 
 /// How a limit of 1 - p_feasible is written where a user may set it: of chances that are worth asking for instead of

@@ -30,12 +30,16 @@ void mark_values_beyond_log(const std::vector<FrontMetric>& metrics, ProposeResu
 
 }  // namespace
 
+void Proposer::take_logged_front() {
+  if (options_.logged != nullptr) logged_front_ = LoggedFront::of(model_, options_, *forecast_);
+}
+
 ProposeResult Proposer::run_front() {
   ProposeResult result;
   result.min_p_feasible_used = options_.min_p_feasible;
   problem_used_ = with_p_feasible(result.min_p_feasible_used);
   const SearchOptions whole = search_;
-  if (options_.logged != nullptr) logged_front_ = LoggedFront::of(model_, options_, *forecast_);
+  take_logged_front();
   Front front;
   if (exact_) front = front_with_log(whole);
   if (front.members.empty() && front.termination != Termination::interrupted) {

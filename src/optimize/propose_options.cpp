@@ -50,7 +50,7 @@ void require_valid_weights(const ProposeOptions& options) {
   if (wrong == options.weights.end()) return;
   throw Error(ErrorKind::usage, fmt::format("--weights: {} is no number above 0. Leave an application that does not "
                                             "count out of --workload",
-                                            shortest(*wrong)));
+                                            readable(*wrong)));
 }
 
 }  // namespace
@@ -67,11 +67,11 @@ void require_valid(const surrogate::Model& model, const ProposeOptions& options)
   if (options.count == 0) refuse("at least one proposal must be asked for");
   if (!(options.min_p_feasible >= 0 && options.min_p_feasible <= 1)) {
     refuse(fmt::format("--min-feasible {}: is no probability. Name a number from 0 to 1, e.g. 0.9",
-                       shortest(options.min_p_feasible)));
+                       readable(options.min_p_feasible)));
   }
   if (!(options.pessimism >= 0) || !std::isfinite(options.pessimism)) {
     refuse(fmt::format("--pessimism {}: is no number of spreads. Name 0 (none) or more, e.g. 1",
-                       shortest(options.pessimism)));
+                       readable(options.pessimism)));
   }
   if (options.aggregate == Aggregate::weighted) require_valid_weights(options);
   const bool linear = model.parts().objective_scaler.value_scale == dataset::ValueScale::linear;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "hindsight/core/error.h"
@@ -64,6 +65,36 @@ void Proposer::require_new_left(const Solution& solution) const {
                           with_commas(solution.evaluations)));
 }
 
+bool Proposer::finds(const Loosened& loosened) const {
+  ProposeOptions options = options_;
+  options.unlikely_remedy = nullptr;
+  if (!loosened.allowed.empty()) options.allowed = loosened.allowed;
+  for (const Loosened::Limit& limit : loosened.limits) {
+    if (limit.constraint < options.constraints.size()) {
+      Constraint& constraint = options.constraints[limit.constraint];
+      constraint.limit = std::min(limit.value, constraint.most);
+    } else {
+      options.min_p_feasible = parse_double(as_threshold(limit.value)).value_or(0);
+    }
+  }
+  Proposer again(model_, options);
+  again.explains_ = false;
+  if (!options.front.empty()) again.take_logged_front();
+  double threshold = options.min_p_feasible;
+  try {
+    (void)(options.front.empty() ? again.search_feasible(threshold) : again.search_ends(threshold));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::no_feasible) throw;
+    return false;
+  }
+  return true;
+}
+
+Advice Proposer::advice(const std::string& remedy) const {
+  return {
+      .is_asked = explains_, .remedy = remedy, .finds = [this](const Loosened& loosened) { return finds(loosened); }};
+}
+
 Solution Proposer::search_feasible(double& threshold) {
   threshold = options_.min_p_feasible;
   problem_used_ = with_p_feasible(threshold);
@@ -71,7 +102,7 @@ Solution Proposer::search_feasible(double& threshold) {
   if (found(solution)) return solution;
   require_uninterrupted(solution);
   require_new_left(solution);
-  if (threshold <= 0) return search_on(problem_used_, solution, search_);
+  if (threshold <= 0) return search_on(problem_used_, solution, search_, advice());
 
   Problem likeliest = problem_;
   Forecast::Question question = question_;
@@ -105,18 +136,18 @@ Solution Proposer::search_feasible(double& threshold) {
   solution.evaluations += spent;
   if (!found(solution)) {
     require_uninterrupted(solution);
-    return search_on(problem_used_, solution, search_);
+    return search_on(problem_used_, solution, search_, advice());
   }
   return solution;
 }
 
 Solution Proposer::search_beyond_limits(const Solution& solution, double& threshold) {
-  const GoneOn kept = go_on(problem_used_, solution, search_);
+  const GoneOn kept = go_on(problem_used_, solution, search_, advice());
   if (kept.why.empty()) return kept.solution;
   if (threshold <= kLeastBeyondLimits) throw Error(ErrorKind::no_feasible, kept.why);
   threshold = kLeastBeyondLimits;
   problem_used_ = with_p_feasible(threshold);
-  GoneOn lowered = go_on(problem_used_, solution, search_);
+  GoneOn lowered = go_on(problem_used_, solution, search_, advice());
   lowered.solution.evaluations += kept.solution.evaluations - solution.evaluations;
   if (lowered.why.empty()) return std::move(lowered.solution);
   throw Error(ErrorKind::no_feasible, nearer_remedy(kept, lowered));
@@ -138,7 +169,7 @@ std::string Proposer::nearer_remedy(const GoneOn& kept, const GoneOn& lowered) c
   if (!says_more) return kept.why;
   if (is_nearer && !is_less_likely) return lowered.why;
   return fmt::format("{} (p_feasible >= {} is lowered for that, to {} at least{})", lowered.why,
-                     shortest(options_.min_p_feasible), shortest(kLeastBeyondLimits),
+                     readable(options_.min_p_feasible), readable(kLeastBeyondLimits),
                      to_keep.empty() ? "" : "; to keep it, allow " + join(to_keep, ", or "));
 }
 
@@ -177,21 +208,42 @@ bool Proposer::relax_by_log(Solution& solution, double& threshold) {
   return true;
 }
 
+std::optional<Solution> Proposer::search_likely(const Solution& solution, std::uint64_t& spent, double& threshold) {
+  // In the order, and at the thresholds, of search_beyond_limits(): what that names is met here.
+  double before = std::numeric_limits<double>::infinity();
+  for (const double kept : {options_.min_p_feasible, kLeastBeyondLimits}) {
+    if (kept >= before || kept <= kRelaxed.back()) continue;
+    before = kept;
+    problem_used_ = with_p_feasible(kept);
+    GoneOn end = go_on(problem_used_, solution, search_, {.is_asked = false});
+    spent += end.solution.evaluations - solution.evaluations;
+    if (!end.why.empty()) continue;
+    threshold = kept;
+    return std::move(end.solution);
+  }
+  return std::nullopt;
+}
+
 Solution Proposer::search_unlikely(const Solution& likeliest, double& threshold, const Solution& solution) {
+  std::uint64_t spent = solution.evaluations + likeliest.evaluations;
+  if (auto likely = search_likely(solution, spent, threshold)) {
+    likely->evaluations = spent;
+    return std::move(*likely);
+  }
   threshold = std::min(kRelaxed.back(), options_.min_p_feasible);
-  const std::string remedy = options_.unlikely_remedy ? options_.unlikely_remedy() : "";
+  const std::string remedy = explains_ && options_.unlikely_remedy ? options_.unlikely_remedy() : "";
   problem_used_ = with_p_feasible(threshold);
   if (!remedy.empty()) problem_used_.constraints.back().text = never_worth_allowing(threshold);
   try {
-    Solution found = search_on(problem_used_, solution, search_, remedy);
-    found.evaluations += likeliest.evaluations;
+    Solution found = search_on(problem_used_, solution, search_, advice(remedy));
+    found.evaluations += spent - solution.evaluations;
     return found;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::no_feasible) throw;
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design within the limits that was found is likely to be feasible: p_feasible reaches "
                             "{}, at least {} is needed: {}",
-                            as_threshold(likeliest.best.front().score), shortest(threshold), error.what()));
+                            as_threshold(likeliest.best.front().score), readable(threshold), error.what()));
   }
 }
 

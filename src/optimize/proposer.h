@@ -40,6 +40,9 @@ class Proposer {
   /// With the others ignored: whether the search met any design that is not logged.
   void require_new_left(const Solution& solution) const;
   Solution search_feasible(double& threshold);
+  /// Whether the same question finds a design once it is loosened.
+  [[nodiscard]] bool finds(const Loosened& loosened) const;
+  [[nodiscard]] Advice advice(const std::string& remedy = {}) const;
   /// No design within the limits was found, however unlikely. What lies just beyond them need not reach the threshold,
   /// which gives way by itself where it must: a limit that is nearer at a lower one is named, and said to be so.
   Solution search_beyond_limits(const Solution& solution, double& threshold);
@@ -50,6 +53,9 @@ class Proposer {
   /// likely enough, and for less likely itself, it is too careful there: searches once more with a threshold that this
   /// design passes. Whether it did.
   bool relax_by_log(Solution& solution, double& threshold);
+  /// What the searches for the limit in the way come by, likely enough or as likely as not; nothing where they come by
+  /// none. Adds to `spent`.
+  std::optional<Solution> search_likely(const Solution& solution, std::uint64_t& spent, double& threshold);
   /// Designs that are all but sure to fail are no proposals. What looks for the limit in the way may come by designs
   /// that are likely enough and meet all limits, which the search for the likeliest had missed: these are.
   Solution search_unlikely(const Solution& likeliest, double& threshold, const Solution& solution);
@@ -74,6 +80,7 @@ class Proposer {
   [[nodiscard]] std::vector<std::size_t> asked_otherwise(const space::Design& first, const space::Design& design) const;
   [[nodiscard]] std::vector<Proposal> describe(const std::vector<Candidate>& candidates) const;
 
+  void take_logged_front();
   /// Twice where a log corrects what is predicted: what the first search finds says which logged designs matter.
   [[nodiscard]] Front front_with_log(SearchOptions options);
   /// Predicted metrics, n x metrics, corrected by the log, and not below what they can be.
@@ -107,6 +114,7 @@ class Proposer {
   std::vector<Candidate> found_besides_;               ///< of a hedged list: what its searches besides have kept
   std::optional<LoggedFront> logged_front_ = {};
   std::optional<Candidate> surest_;  ///< the log's best design, where it lowered the threshold
+  bool explains_ = true;             ///< no: only whether a design is found counts
   bool exact_ = false;               ///< every allowed design is judged
   bool proves_ = false;              ///< the best designs are proven: SearchKind::exact
 };

@@ -14,6 +14,7 @@
 #include "optimize/algorithms.h"
 #include "optimize/go_on.h"
 #include "optimize/judge.h"
+#include "optimize/offers.h"
 #include "optimize/operators.h"
 
 namespace hindsight::optimize {
@@ -134,25 +135,8 @@ std::vector<Solution> minimise_each(const Problem& problem, const Solution& solu
   return each;
 }
 
-/// A number of six digits that is not below `value`, so that it works as a limit.
-std::string as_limit(double value) {
-  if (value == 0 || !std::isfinite(value)) return shortest(value);
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
-  const double units = std::ceil(value / unit - 1e-9);
-  const std::string text = fmt::format("{:.6g}", units * unit);
-  return parse_double(text).value() >= value ? text : fmt::format("{:.6g}", (units + 1) * unit);
-}
-
-/// "area_mm2 <= 27": a limit that `value` meets. Empty where nobody can set it so.
-std::string met_by(const Constraint& constraint, double value) {
-  if (value > constraint.most) return "";
-  return constraint.text ? constraint.text(value) : fmt::format("{} <= {}", constraint.name, as_limit(value));
-}
-std::string limit_of(const Constraint& constraint) {
-  const std::string limit = constraint.text ? constraint.text(constraint.limit)
-                                            : fmt::format("{} <= {}", constraint.name, shortest(constraint.limit));
-  return constraint.stated_by.empty() ? limit : fmt::format("{} ({})", limit, constraint.stated_by);
-}
+/// [chosen] Digits of a smallest value that is told.
+constexpr int kToldDigits = 6;
 
 std::string extent(const Problem& problem, const Solution& solution) {
   if (solution.termination != Termination::enumerated) {
@@ -196,7 +180,8 @@ Problem loosened_problem(const Problem& problem, const std::vector<bool>& loosen
 
 /// What a design needs that misses limits.
 struct Needs {
-  std::vector<std::string> missed, needed;
+  std::vector<std::string> missed;
+  std::vector<Loosened::Limit> needed;
   bool out_of_reach = false;  ///< a limit that nobody would set to what is met
 };
 Needs needs_of(const Problem& problem, const space::Design& design) {
@@ -211,14 +196,15 @@ Needs needs_of(const Problem& problem, const space::Design& design) {
       continue;
     }
     needs.missed.push_back(limit_of(problem.constraints[c]));
-    needs.needed.push_back(met_by(problem.constraints[c], value));
+    needs.needed.push_back({.constraint = c, .value = value});
   }
   return needs;
 }
 
 /// "compute_lanes = 16": values outside those that are allowed with which a design meets all limits, of one parameter
 /// where that is enough, else of several. Empty where none was found.
-std::string values_to_allow(const Problem& problem, const Solution& solution, const SearchOptions& options) {
+std::string values_to_allow(const Problem& problem, const Solution& solution, const SearchOptions& options,
+                            const Offers& offers) {
   if (problem.among != nullptr) return "";
   std::vector<std::size_t> restricted;
   for (std::size_t p = 0; p < problem.allowed.size(); ++p) {
@@ -236,13 +222,15 @@ std::string values_to_allow(const Problem& problem, const Solution& solution, co
     const Solution found = run(wider, LevelSpace(*problem.space, wider.allowed), by_chance);
     if (!is_feasible(found)) continue;
     std::vector<std::string> values;
+    AllowedLevels allowed = problem.allowed;
     for (const std::size_t p : freed) {
       const std::uint16_t level = found.best.front().design.levels[p];
+      allowed[p] = {level};
       if (std::ranges::find(problem.allowed[p], level) != problem.allowed[p].end()) continue;
       const space::Parameter& parameter = problem.space->parameters()[p];
       values.push_back(fmt::format("{} = {}", parameter.name, parameter.labels[level]));
     }
-    return join(values, " and ");
+    if (offers.holds({.limits = {}, .allowed = allowed})) return join(values, " and ");
   }
   return "";
 }
@@ -253,19 +241,27 @@ struct Explanation {
   bool names_limits = true;  ///< and what they would have to be
 };
 
+/// Where nothing was found that works when it is followed.
+Explanation explain_nothing(const Solution& solution, const std::string& remedy) {
+  return {
+      .text = fmt::format("no design found meets all limits together ({} tried). {}", with_commas(solution.evaluations),
+                          remedy.empty() ? "Allow more values, or relax several?" : remedy),
+      .names_limits = false};
+}
+
 /// Where a limit that nobody can loosen is in the way and no other one alone: what can be allowed in its place.
 Explanation explain_stated(const Problem& problem, const Solution& solution, std::size_t c,
-                           const SearchOptions& options, const std::string& remedy) {
+                           const SearchOptions& options, const Offers& offers, const std::string& remedy) {
   const Constraint& constraint = problem.constraints[c];
   const double smallest = solution.smallest_constraint_value[c];
   const bool alone = smallest > constraint.limit && std::isfinite(smallest);
   const std::string text =
       alone ? fmt::format("no design meets {}: the smallest value {} is {}", limit_of(constraint),
-                          extent(problem, solution), as_limit(smallest))
+                          extent(problem, solution), rounded_up(smallest, kToldDigits))
             : fmt::format("no design found meets {} and all else ({} tried), nor with one other limit relaxed",
                           limit_of(constraint), with_commas(solution.evaluations));
   if (!remedy.empty()) return {.text = fmt::format("{}. {}", text, remedy), .names_limits = false};
-  if (const std::string values = values_to_allow(problem, solution, options); !values.empty()) {
+  if (const std::string values = values_to_allow(problem, solution, options, offers); !values.empty()) {
     return {.text = fmt::format("{}. Allow {}?", text, values), .names_limits = false};
   }
   std::vector<bool> loosened;
@@ -274,17 +270,39 @@ Explanation explain_stated(const Problem& problem, const Solution& solution, std
                                refining(options, solution.best));
   if (is_feasible(nearest)) {
     const Needs needs = needs_of(problem, nearest.best.front().design);
-    if (!needs.out_of_reach && !needs.needed.empty()) {
-      return {.text = fmt::format("{}. Allow {}?", text, join(needs.needed, " and "))};
-    }
+    const std::vector<std::string> needed = needs.out_of_reach ? std::vector<std::string>{} : offers.of(needs.needed);
+    if (!needed.empty()) return {.text = fmt::format("{}. Allow {}?", text, join(needed, " and "))};
   }
   return {.text = text + ", nor with other values or limits that were tried", .names_limits = false};
 }
 
+/// What may be offered of each limit alone, with the others kept; empty where nothing can be.
+std::vector<std::string> offered_of(const Problem& problem, const std::vector<Solution>& each, const Offers& offers) {
+  std::vector<std::string> offered(each.size());
+  for (std::size_t c = 0; c < each.size(); ++c) {
+    if (!is_feasible(each[c])) continue;
+    const double smallest = each[c].best.front().score;
+    if (met_by(problem.constraints[c], smallest).empty()) continue;
+    const std::vector<std::string> texts = offers.of({{.constraint = c, .value = smallest}});
+    if (!texts.empty()) offered[c] = texts.front();
+  }
+  return offered;
+}
+
+/// What was found out about the limits of a question that has no answer.
+struct Inquiry {
+  const std::vector<Solution>& each;        ///< per constraint: its smallest value with the others kept
+  const std::vector<std::string>& offered;  ///< what may be offered of it
+  const Offers& offers;
+  const std::string& remedy;
+};
+
 /// Of limits that some designs meet with the others kept: which, one of them being enough.
-Explanation explain_kept(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
-                         const SearchOptions& options, const std::string& remedy) {
+Explanation explain_kept(const Problem& problem, const Solution& solution, const Inquiry& inquiry,
+                         const SearchOptions& options) {
+  const auto& [each, offered, offers, remedy] = inquiry;
   std::vector<std::string> can_be;
+  bool is_found_again = true;
   std::string alone, out_of_reach, among_others;
   std::optional<std::size_t> stated;
   for (std::size_t c = 0; c < each.size(); ++c) {
@@ -299,24 +317,29 @@ Explanation explain_kept(const Problem& problem, const Solution& solution, const
       }
       continue;
     }
-    can_be.push_back(met);
+    if (offered[c].empty()) {
+      is_found_again = false;
+      continue;
+    }
+    can_be.push_back(offered[c]);
     const double smallest = solution.smallest_constraint_value[c];
     if (smallest <= constraint.limit || !std::isfinite(smallest)) continue;
-    const bool same = met_by(constraint, smallest) == can_be.back();
-    const std::string value =
-        constraint.text ? ""
-                        : fmt::format(": the smallest value {} is {}", extent(problem, solution), as_limit(smallest));
+    const bool same = met_by(constraint, smallest) == met;
+    const std::string value = constraint.text ? ""
+                                              : fmt::format(": the smallest value {} is {}", extent(problem, solution),
+                                                            rounded_up(smallest, kToldDigits));
     alone = fmt::format("no design meets {}{}{}. Allow {}?", limit_of(constraint), value,
                         same || value.empty() ? "" : ", and more with the other limits kept", can_be.back());
   }
   if (!alone.empty()) return {.text = alone};
-  if (can_be.empty() && stated) return explain_stated(problem, solution, *stated, options, remedy);
+  if (can_be.empty() && stated) return explain_stated(problem, solution, *stated, options, offers, remedy);
   if (can_be.empty() && !out_of_reach.empty()) {
     return {.text = fmt::format(
                 "no design found meets {} and all else ({} tried), nor with one other limit relaxed. {}", out_of_reach,
                 with_commas(solution.evaluations), remedy.empty() ? "Relax several, or allow more values?" : remedy),
             .names_limits = false};
   }
+  if (can_be.empty() && !is_found_again) return explain_nothing(solution, remedy);
   if (can_be.empty()) {
     return {.text = fmt::format("no new design found meets all limits, only known ones ({} tried). Allow more values?",
                                 with_commas(solution.evaluations)),
@@ -330,7 +353,7 @@ Explanation explain_kept(const Problem& problem, const Solution& solution, const
 
 /// Where no limit alone is in the way: the design that comes nearest to those that no design meets, and what it needs.
 Explanation explain_nearest(const Problem& problem, const Solution& solution, const SearchOptions& options,
-                            const std::string& remedy) {
+                            const Offers& offers, const std::string& remedy) {
   std::vector<bool> loosened;
   for (std::size_t c = 0; c < problem.constraints.size(); ++c) {
     loosened.push_back(solution.smallest_constraint_value[c] > problem.constraints[c].limit);
@@ -340,13 +363,10 @@ Explanation explain_nearest(const Problem& problem, const Solution& solution, co
       run(problem_without, LevelSpace(*problem.space, problem.allowed), refining(options, solution.best));
   const Solution& found = is_feasible(nearest) ? nearest : solution;  // else the one that misses all of them least
   const Needs needs = found.best.empty() ? Needs{} : needs_of(problem, found.best.front().design);
-  const std::vector<std::string>&missed = needs.missed, &needed = needs.needed;
-  if (missed.empty() || needs.out_of_reach) {
-    return {.text = fmt::format("no design found meets all limits together ({} tried). {}",
-                                with_commas(solution.evaluations),
-                                remedy.empty() ? "Allow more values, or relax several?" : remedy),
-            .names_limits = false};
-  }
+  const std::vector<std::string>& missed = needs.missed;
+  if (missed.empty() || needs.out_of_reach) return explain_nothing(solution, remedy);
+  const std::vector<std::string> needed = offers.of(needs.needed);
+  if (needed.empty()) return explain_nothing(solution, remedy);
   if (missed.size() == 1) {
     return {.text = fmt::format("no design found meets {} and all else ({} tried). The nearest needs {}. Allow that?",
                                 missed.front(), with_commas(solution.evaluations), needed.front())};
@@ -357,13 +377,31 @@ Explanation explain_nearest(const Problem& problem, const Solution& solution, co
                               missed.size() == 2 ? "both" : "these")};
 }
 
-Explanation explain(const Problem& problem, const Solution& solution, const std::vector<Solution>& each,
-                    const SearchOptions& options, const std::string& remedy) {
-  Explanation explanation = std::ranges::any_of(each, is_feasible)
-                                ? explain_kept(problem, solution, each, options, remedy)
-                                : explain_nearest(problem, solution, options, remedy);
+Explanation explain(const Problem& problem, const Solution& solution, const Inquiry& inquiry,
+                    const SearchOptions& options) {
+  Explanation explanation = std::ranges::any_of(inquiry.each, is_feasible)
+                                ? explain_kept(problem, solution, inquiry, options)
+                                : explain_nearest(problem, solution, options, inquiry.offers, inquiry.remedy);
   require_uninterrupted();
   return explanation;
+}
+
+/// Whether search() and search_on() find a design once something is loosened.
+bool finds_again(const Problem& problem, const SearchOptions& options, const Loosened& loosened) {
+  Problem looser = problem;
+  for (const Loosened::Limit& limit : loosened.limits) looser.constraints[limit.constraint].limit = limit.value;
+  if (!loosened.allowed.empty()) looser.allowed = loosened.allowed;
+  const Solution solution = search(looser, options);
+  if (is_feasible(solution)) return true;
+  require_uninterrupted();
+  return go_on(looser, solution, options, {.is_asked = false}).why.empty();
+}
+
+/// Where all designs are judged, or a search is exact, what one design meets needs no trial.
+Offers offers_for(const Problem& problem, const Solution& solution, const SearchOptions& options, const Finds& finds) {
+  if (solution.termination == Termination::enumerated || options.kind == SearchKind::exact) return {problem, nullptr};
+  if (finds) return {problem, finds};
+  return {problem, [&problem, &options](const Loosened& loosened) { return finds_again(problem, options, loosened); }};
 }
 
 }  // namespace
@@ -411,12 +449,14 @@ Solution search(const Problem& problem, const SearchOptions& options) {
 }
 
 std::string explain_infeasible(const Problem& problem, const Solution& solution, const SearchOptions& options,
-                               const std::string& remedy) {
-  return explain(problem, solution, minimise_each(problem, solution, options), options, remedy).text;
+                               const Advice& advice) {
+  const std::vector<Solution> each = minimise_each(problem, solution, options);
+  const Offers offers = offers_for(problem, solution, options, advice.finds);
+  const std::vector<std::string> offered = offered_of(problem, each, offers);
+  return explain(problem, solution, {each, offered, offers, advice.remedy}, options).text;
 }
 
-GoneOn go_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
-             const std::string& remedy) {
+GoneOn go_on(const Problem& problem, const Solution& solution, const SearchOptions& options, const Advice& advice) {
   const std::vector<Solution> each = minimise_each(problem, solution, options);
   std::uint64_t spent = solution.evaluations;
   SearchOptions again = options;
@@ -425,8 +465,7 @@ GoneOn go_on(const Problem& problem, const Solution& solution, const SearchOptio
     spent += each[c].evaluations;
     if (!is_feasible(each[c])) continue;
     const Candidate& smallest = each[c].best.front();
-    end.needed[c] = {
-        .value = smallest.score, .design = smallest.design, .text = met_by(problem.constraints[c], smallest.score)};
+    end.needed[c] = {.value = smallest.score, .design = smallest.design};
     if (smallest.score <= problem.constraints[c].limit) again.start.insert(again.start.begin(), smallest.design);
   }
   require_uninterrupted();
@@ -438,15 +477,20 @@ GoneOn go_on(const Problem& problem, const Solution& solution, const SearchOptio
   if (is_feasible(end.solution)) return end;
   // interrupted, or a model whose numbers depend on the batch, at the limit itself; else nothing to begin again at
   require_uninterrupted();
-  Explanation explanation = explain(problem, solution, each, options, remedy);
+  end.why = "no design found meets all limits";
+  if (!advice.is_asked) return end;
+  const Offers offers = offers_for(problem, solution, options, advice.finds);
+  const std::vector<std::string> offered = offered_of(problem, each, offers);
+  for (std::size_t c = 0; c < each.size(); ++c) end.needed[c].text = offered[c];
+  Explanation explanation = explain(problem, solution, {each, offered, offers, advice.remedy}, options);
   end.why = std::move(explanation.text);
   end.names_limits = explanation.names_limits;
   return end;
 }
 
 Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
-                   const std::string& remedy) {
-  GoneOn end = go_on(problem, solution, options, remedy);
+                   const Advice& advice) {
+  GoneOn end = go_on(problem, solution, options, advice);
   if (!end.why.empty()) throw Error(ErrorKind::no_feasible, end.why);
   return std::move(end.solution);
 }

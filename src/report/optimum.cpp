@@ -193,10 +193,10 @@ Json question_json(const OptimumTask& task) {
 std::string limits_text(const OptimumTask& task) {
   std::string text;
   for (const accel::optimum::Limit& limit : task.question().limits) {
-    text += fmt::format(", {} <= {}", limit.metric->name, shortest(limit.most));
+    text += fmt::format(", {} <= {}", limit.metric->name, readable(limit.most));
   }
   for (const accel::optimum::DerivedLimit& limit : task.question().derived_limits) {
-    text += fmt::format(", {} <= {}", limit.rules->derived()[limit.place].name, shortest(limit.most));
+    text += fmt::format(", {} <= {}", limit.rules->derived()[limit.place].name, readable(limit.most));
   }
   return text;
 }

@@ -166,7 +166,7 @@ std::string headline(const Proposals& proposals) {
       fmt::format("{} for {}", front ? front_headline(proposals) : counted(result.proposals.size(), "proposal"),
                   applications(proposals));
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
-    out += fmt::format(", {} <= {}", constraint.name, shortest(constraint.limit));
+    out += fmt::format(", {} <= {}", constraint.name, readable(constraint.limit));
     if (constraint.learned()) out += " (learned)";
   }
   out += allowed_text(proposals);
@@ -343,7 +343,7 @@ std::string proof_text(const Proposals& proposals, const optimize::Proof& proof)
 /// Why proposals are less likely to be feasible than was asked for.
 std::string lowered_text(const Proposals& proposals) {
   const optimize::ProposeResult& result = proposals.result;
-  const std::string asked = shortest(proposals.options.min_p_feasible), used = shortest(result.min_p_feasible_used);
+  const std::string asked = readable(proposals.options.min_p_feasible), used = readable(result.min_p_feasible_used);
   return result.relaxed_by_log
              ? fmt::format(
                    "the log's best design can be built, and the model prefers it to all that reach p_feasible {}; "
@@ -361,7 +361,7 @@ std::string few_text(const Proposals& proposals) {
   std::vector<std::string> lower;
   if (options.only_new) wanted += ", is not in the log";
   if (proposals.result.min_p_feasible_used > 0) {
-    wanted += fmt::format(", reaches p_feasible {}", shortest(proposals.result.min_p_feasible_used));
+    wanted += fmt::format(", reaches p_feasible {}", readable(proposals.result.min_p_feasible_used));
     lower.emplace_back("--min-feasible");
   }
   if (options.diversity > 1) {

@@ -57,7 +57,7 @@ std::string beyond_part(const sweep::SweepSummary& summary, const sweep::SweepOp
   if (options.outcome_limits.empty()) return "";
   std::vector<std::string> limits;
   for (const sweep::FactLimit& bound : options.outcome_limits) {
-    limits.push_back(fmt::format("{} <= {}", bound.fact, shortest(bound.limit)));
+    limits.push_back(fmt::format("{} <= {}", bound.fact, readable(bound.limit)));
   }
   std::uint64_t beyond = 0, feasible = 0;
   for (const sweep::WorkloadCounts& counts : summary.workloads) {

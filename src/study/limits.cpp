@@ -82,7 +82,7 @@ class ParameterBounds {
                                           [&](double a, double b) { return distance(a) < distance(b); });
     keep(
         p, [&](std::size_t level) { return distance(parameter.values[level]) == 0; },
-        distance(*nearest) == 0 ? option : fmt::format("{} (nearest: {})", option, shortest(*nearest)));
+        distance(*nearest) == 0 ? option : fmt::format("{} (nearest: {})", option, readable(*nearest)));
   }
   void fix(std::size_t p, const std::string& label, const std::string& option) {
     keep(
@@ -146,7 +146,7 @@ void apply_set(const std::string& text, const space::DesignSpace& space, Paramet
   if (low > high) {
     throw Error(ErrorKind::usage,
                 fmt::format("--set {}: the range is empty, its ends are swapped. Use --set {}={}..{}?", printable(text),
-                            assignment.name, shortest(high), shortest(low)));
+                            assignment.name, readable(high), readable(low)));
   }
   bounds.bound(p, low, high, "--set " + printable(text));
 }

@@ -23,10 +23,10 @@ const std::string& name_of(const DerivedLimit& limit) { return limit.rules->deri
 std::string limits_text(const Question& question) {
   std::vector<std::string> texts;
   for (const Limit& limit : question.limits) {
-    texts.push_back(fmt::format("{} <= {}", limit.metric->name, shortest(limit.most)));
+    texts.push_back(fmt::format("{} <= {}", limit.metric->name, readable(limit.most)));
   }
   for (const DerivedLimit& limit : question.derived_limits) {
-    texts.push_back(fmt::format("{} <= {}", name_of(limit), shortest(limit.most)));
+    texts.push_back(fmt::format("{} <= {}", name_of(limit), readable(limit.most)));
   }
   return join(texts, ", ");
 }

@@ -332,9 +332,9 @@ void hold_stated(const evaluator::StatedLimit& stated, optimize::Constraint& giv
   given.limit = stated.most;
   given.stated_by = stated.reason;
   if (asked == stated.most) return;
-  given.stated_by += fmt::format("; --max allows {}", shortest(asked));
+  given.stated_by += fmt::format("; --max allows {}", readable(asked));
   remarks.push_back(fmt::format("--max {}={}: {} is held, as no design beyond is feasible ({})", given.name,
-                                shortest(asked), shortest(stated.most), stated.reason));
+                                readable(asked), readable(stated.most), stated.reason));
 }
 
 /// Those of what the user bounds, and of what the evaluator that the model learnt from states besides. Beyond what is
@@ -353,7 +353,7 @@ Limits limits_of(const ProposalRequest& request, const surrogate::Model& model, 
     }
     constraint->stated_by = stated.reason;
     constraint->text = [stated](double value) {
-      return value > stated.most ? "" : fmt::format("{} <= {}", stated.fact, shortest(stated.most));
+      return value > stated.most ? "" : fmt::format("{} <= {}", stated.fact, readable(stated.most));
     };
     limits.constraints.push_back(std::move(*constraint));
   }

@@ -51,7 +51,7 @@ void refuse_impossible_limits(const SweepOptions& options) {
     if (!smallest || *smallest <= bound.limit) continue;
     throw Error(ErrorKind::no_feasible,
                 fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit{}?",
-                            options.space().name(), bound.fact, shortest(bound.limit), shortest(*smallest),
+                            options.space().name(), bound.fact, readable(bound.limit), readable(*smallest),
                             is_grid(options) ? "" : " well beyond that (draws hardly meet the smallest)"));
   }
 }
@@ -218,7 +218,7 @@ std::string AcceptedDesigns::nothing_accepted() const {
   std::vector<std::string> seen;
   for (std::size_t j = 0; j < smallest_.size(); ++j) {
     const FactLimit& bound = options_.limits[j];
-    limits.push_back(fmt::format("{} <= {}", bound.fact, shortest(bound.limit)));
+    limits.push_back(fmt::format("{} <= {}", bound.fact, readable(bound.limit)));
     seen.push_back(fmt::format("{} {:.4g}", bound.fact, smallest_[j]));
   }
   return fmt::format("no design of space '{}' within {} among {} candidates (smallest seen: {}). Raise the limit?",

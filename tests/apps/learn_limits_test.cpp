@@ -88,19 +88,36 @@ std::vector<std::string> offered(const std::string& error) {
 
 TEST_F(Learn, ALimitThatAnErrorOffersIsMet) {
   // The search for the likeliest design finds none at the very edge of what is met; the one for the limit has.
-  const auto within = [](const std::vector<std::string>& limits) {
-    std::vector<std::string> words{"propose", "--workload", "m4", "--evaluations", "2000", "--top", "2"};
+  const auto within = [](const std::vector<std::string>& limits, const std::string& evaluations) {
+    std::vector<std::string> words{"propose", "--workload", "m4", "--evaluations", evaluations, "--top", "2"};
     words.insert(words.end(), limits.begin(), limits.end());
     return hindsight(words);
   };
-  for (const std::string limit : {"area_mm2=1", "peak_power_w=0.1", "latency_s=1e-9"}) {
-    const Outcome none = within({"--max", limit});
-    expect_one_line_error(none, 3, "Allow ");
-    const std::vector<std::string> wider = offered(none.err);
-    ASSERT_EQ(wider.size(), 2U) << none.err;
-    const Outcome met = within(wider);
-    EXPECT_EQ(met.exit_code, 0) << wider.back() << ": " << met.err;
+  for (const std::string evaluations : {"200", "1000", "2000", "5000"}) {
+    for (const std::string limit : {"area_mm2=1", "peak_power_w=0.1", "latency_s=1e-9"}) {
+      const Outcome none = within({"--max", limit}, evaluations);
+      expect_one_line_error(none, 3, "Allow ");
+      const std::vector<std::string> wider = offered(none.err);
+      ASSERT_EQ(wider.size(), 2U) << none.err;
+      const std::string number = wider.back().substr(wider.back().find('=') + 1);
+      EXPECT_LE(std::count_if(number.begin(), number.end(), [](char c) { return c >= '1' && c <= '9'; }), 3) << number;
+      const Outcome met = within(wider, evaluations);
+      EXPECT_EQ(met.exit_code, 0) << evaluations << ": " << wider.back() << ": " << met.err;
+    }
   }
+}
+
+TEST_F(Learn, ALimitOfAFrontThatAnErrorOffersIsMet) {
+  const std::vector<std::string> front{"propose", "--workload", "m4",    "--pareto", "latency_s,area_mm2",
+                                       "--max",   "area_mm2=1", "--top", "2",        "--evaluations",
+                                       "1000"};
+  const Outcome none = hindsight(front);
+  expect_one_line_error(none, 3, "Allow ");
+  const std::vector<std::string> wider = offered(none.err);
+  ASSERT_EQ(wider.size(), 2U) << none.err;
+  std::vector<std::string> again = front;
+  again[6] = wider.back();
+  EXPECT_EQ(hindsight(again).exit_code, 0) << wider.back();
 }
 
 TEST_F(Learn, BeyondTheCoolingClassAValueOfAParameterIsOffered) {

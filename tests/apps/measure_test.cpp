@@ -345,7 +345,7 @@ TEST_F(Measure, CalibrateHoldsOnlyConstantsThatThereAre) {
   expect_one_line_error(held("op_j=1e-12", {"--power"}), 2, "with --power only active_w is held");
   expect_one_line_error(held("active_w=-1", {"--power"}), 2, "with --power only active_w is held");
   expect_one_line_error(held("op_j=1e-12", {"--residual"}), 2, "--hold does not go with --residual");
-  expect_one_line_error(held("burst_start_s=1"), 2, "burst_start_s lies between 0 and 1e-04");
+  expect_one_line_error(held("burst_start_s=1"), 2, "burst_start_s lies between 0 and 0.0001");
 }
 
 /// How rows were collected is said with --hold, too; what is said is no constant that a board would get wrong.

@@ -102,6 +102,15 @@ TEST(ParseNumber, TakesTheWholeTextOrNothing) {
   }
 }
 
+TEST(Readable, IsShortestWithoutAnExponentFromATenThousandthOn) {
+  EXPECT_EQ(readable(0.0001), "0.0001") << "1e-04 is shorter by a letter";
+  EXPECT_EQ(readable(-0.0009), "-0.0009");
+  EXPECT_EQ(readable(0.00099), "0.00099");
+  for (const double value : {0.0, 0.1, 1.5, 1e-9, 0.00001, 100000.0, 262144.0, 1e15, -2.5, 0.1 + 0.2}) {
+    EXPECT_EQ(readable(value), shortest(value));
+  }
+}
+
 TEST(Shortest, ReadsBackAsTheSameDouble) {
   EXPECT_EQ(shortest(0.1), "0.1");
   EXPECT_EQ(shortest(262144), "262144");

@@ -48,6 +48,10 @@ namespace hindsight {
 /// ("262144", "100000"). Locale-independent.
 [[nodiscard]] std::string shortest(double value);
 
+/// The same for a reader: 0.0001 as other numbers have it, and not 1e-04. What is stored, hashed or compared is written
+/// by shortest(), whose texts older files have.
+[[nodiscard]] std::string readable(double value);
+
 /// An integer with thousands separators: 452,760,000.
 [[nodiscard]] std::string with_commas(std::uint64_t value);
 

@@ -71,18 +71,42 @@ struct SearchOptions {
 /// Number of designs within `problem.allowed`, or of those listed; nothing when it exceeds 2^63 - 1.
 [[nodiscard]] std::optional<std::uint64_t> allowed_count(const Problem& problem);
 
+/// A question that found nothing, with something loosened.
+struct Loosened {
+  struct Limit {
+    std::size_t constraint = 0;  ///< position
+    /// As whoever asks sets it; where a limit has a text of its own (Constraint::text), the value that it is written
+    /// for.
+    double value = 0;
+  };
+  std::vector<Limit> limits = {};
+  AllowedLevels allowed = {};  ///< empty: as they were
+};
+/// Whether a question finds a design once it is loosened.
+using Finds = std::function<bool(const Loosened& loosened)>;
+
+/// What is said where no design was found.
+struct Advice {
+  bool is_asked = true;  ///< no: a search of which only the design counts, without an explanation
+  /// What to do where no limit that a person sets can be named; empty: to relax several.
+  std::string remedy = {};
+  /// Asks the whole question again as it is loosened, explaining nothing. None: by search() and search_on().
+  Finds finds = {};
+};
+
 /// Why `solution` has no feasible design, in one sentence for a person: the limits that designs met, one at a time with
-/// the others kept (searched for here), or what the design that misses limits least would need. Error{interrupted}.
-/// `remedy`: what to do where no limit that a person sets can be named; empty: to relax several.
+/// the others kept (searched for here), or what the design that misses limits least would need. What it offers was
+/// tried: limits are rounded up to three digits, and further loosened until the same search, asked again, finds a
+/// design. Error{interrupted}.
 [[nodiscard]] std::string explain_infeasible(const Problem& problem, const Solution& solution,
-                                             const SearchOptions& options, const std::string& remedy = {});
+                                             const SearchOptions& options, const Advice& advice = {});
 
 /// Goes on where search() found nothing feasible: searches for the smallest value of each constraint with the others
 /// kept, and begins again at the designs of these searches that meet all. What a limit's search finds does not depend
 /// on the limit, so that one that an earlier error named alone is met. What is returned has a feasible design;
-/// Error{no_feasible} with explain_infeasible(), `remedy` included, where they come by none either; Error{interrupted}.
+/// Error{no_feasible} with explain_infeasible() where they come by none either; Error{interrupted}.
 [[nodiscard]] Solution search_on(const Problem& problem, const Solution& solution, const SearchOptions& options,
-                                 const std::string& remedy = {});
+                                 const Advice& advice = {});
 
 /// Number of parameters in which two designs differ.
 [[nodiscard]] std::size_t hamming(const space::Design& a, const space::Design& b);
