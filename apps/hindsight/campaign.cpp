@@ -43,16 +43,16 @@ struct CampaignOptions {
   bool by_workers = false, regret = false, quiet = false, json = false;
 };
 
-/// The networks that are named; a name like none is of something else, which no evaluator is asked about.
-std::vector<workload::Network> networks_of_campaign(const CampaignOptions& options) {
+/// Error{usage} where a name is like no network's: what it names is something else, which no evaluator is asked about.
+void refuse_what_is_no_network(const CampaignOptions& options) {
   constexpr std::size_t kLongest = 36;  // [chosen] of a name that an error has twice
   const std::vector<std::string> known = list_data_files("data/workloads");
   for (const std::string& name : workload::names_in_list(options.workloads)) {
+    if (names_a_file(name) || name.find('@') != std::string::npos || nearest_name(name, known)) continue;
     try {
       static_cast<void>(workload::load_network(name));
     } catch (const Error& error) {
-      const bool is_like_one = names_a_file(name) || name.find('@') != std::string::npos || nearest_name(name, known);
-      if (error.kind() != ErrorKind::usage || is_like_one) throw;
+      if (error.kind() != ErrorKind::usage) throw;
       throw Error(ErrorKind::usage,
                   fmt::format("unknown workload '{}' (see `hindsight workload list`). What is no network goes by ask "
                               "and tell: hindsight ask --log {} --space {} --application {}",
@@ -60,7 +60,16 @@ std::vector<workload::Network> networks_of_campaign(const CampaignOptions& optio
                               printable(name, kLongest) == name ? shell_quoted(name) : "NAME"));
     }
   }
-  return workload::load_networks(options.workloads);
+}
+
+/// The networks that are named, each read once.
+std::vector<workload::Network> networks_of_campaign(const CampaignOptions& options) {
+  try {
+    return workload::load_networks(options.workloads);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::usage) refuse_what_is_no_network(options);
+    throw;
+  }
 }
 
 study::CampaignOptions campaign_of(const CampaignOptions& options, const Provenance& provenance) {

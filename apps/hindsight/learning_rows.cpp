@@ -104,10 +104,17 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
     }
     if (!words) words = std::move(own);
   }
-  if (rows.objective.empty() && words->objective != "latency" && !quiet) {
-    const char* small = more_is_better ? "; small values are learnt as good, though the log says large ones: --maximise"
-                                       : "; small values are good (--maximise: large ones)";
-    remark(fmt::format("objective: {}, that of the import{}", words->objective, rows.maximise ? "" : small));
+  const bool named = !rows.objective.empty(), turned = more_is_better && !named && !rows.maximise;
+  rows.maximise = rows.maximise || turned;
+  if (!quiet && named && more_is_better && !rows.maximise) {
+    remark(fmt::format("objective: {}; small values are learnt as good, though the log says large ones: --maximise",
+                       words->objective));
+  }
+  if (!quiet && !named && words->objective != "latency") {
+    const char* direction = turned          ? "; large values are good, as it says (small ones: name the --objective)"
+                            : rows.maximise ? ""
+                                            : "; small values are good (--maximise: large ones)";
+    remark(fmt::format("objective: {}, that of the log{}", words->objective, direction));
   }
   rows.objective = words->objective;
   rows.constraints = words->constraints;

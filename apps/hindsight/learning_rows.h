@@ -47,8 +47,8 @@ inline constexpr const char* kLearntWithin = "learned_within";
 /// The names in a list; nothing for all of the log.
 [[nodiscard]] std::vector<std::string> names_of_list(const std::string& list);
 
-/// With metrics by the names that the log has, and the log's own objective where none was named, which is said unless
-/// `quiet`.
+/// With metrics by the names that the log has, and the log's own objective where none was named, maximised where the
+/// log says so; said unless `quiet`.
 [[nodiscard]] LearningRows with_log_names(LearningRows rows, bool quiet);
 
 [[nodiscard]] dataset::Selection selection_of(const LearningRows& rows);

@@ -93,9 +93,8 @@ std::vector<log::EvaluatorSummary> evaluators_of(const log::Log& log, const std:
 
 std::set<std::int64_t> evaluators_by_name(const log::Log& log, const std::string& name) {
   std::set<std::int64_t> ids;
-  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
-    if (one.name == name) ids.insert(one.evaluator_id);
-  }
+  const std::vector<log::EvaluatorSummary> all = log::evaluators(log);
+  for (const log::EvaluatorSummary& one : log::evaluators_meant(all, name)) ids.insert(one.evaluator_id);
   return ids;
 }
 
@@ -112,9 +111,10 @@ std::set<std::int64_t> evaluators_of_workloads(const log::Log& log, const std::v
 }
 
 [[noreturn]] void refuse_several(const log::Log& log, const std::vector<log::EvaluatorSummary>& several) {
+  const std::vector<log::EvaluatorSummary> all = log::evaluators(log);
   std::vector<std::string> names;
   for (const log::EvaluatorSummary& one : several) {
-    names.push_back(fmt::format("'{}' ({}...)", one.name, one.definition_hash.substr(0, 8)));
+    names.push_back(fmt::format("'{}'", printable(log::evaluator_reference(all, one), 60)));
   }
   throw Error(ErrorKind::usage,
               fmt::format("{}: has rows of several evaluators, and new ones belong to one: {}. Name one by --evaluator",

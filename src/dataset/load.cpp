@@ -219,9 +219,10 @@ class Loader {
   }
 
   [[noreturn]] void refuse_several_evaluators() const {
+    const std::vector<log::EvaluatorSummary> all = log::evaluators(log_);
     std::vector<std::string> names;
-    for (const log::EvaluatorSummary& evaluator : log::evaluators(log_)) {
-      names.push_back(fmt::format("'{}' ({}...)", evaluator.name, evaluator.definition_hash.substr(0, 8)));
+    for (const log::EvaluatorSummary& one : all) {
+      names.push_back(fmt::format("'{}'", printable(log::evaluator_reference(all, one), 60)));
     }
     refuse(
         fmt::format("the selection has evaluations of several evaluators (their numbers do not compare): {}. Choose "

@@ -142,7 +142,7 @@ log::ViolationRow missed_limit(const std::string& quantity, double value, double
 
 void note_maximised(const std::string& program, const std::string& metric, ImportSource& source) {
   source.maximised.insert(metric);
-  source.remarks.push_back(fmt::format("{} maximises {} here: learn it by train --maximise", program, metric));
+  source.remarks.push_back(fmt::format("{} maximises {} here: so do train and ask", program, metric));
 }
 
 std::string chosen_metric(const std::filesystem::path& file, const std::string& named,

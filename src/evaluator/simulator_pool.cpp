@@ -171,8 +171,8 @@ Row SimulatorPool::fault(const Failed& failed, const Job& job) {
   if (why.empty()) return infeasible(failed.code, failed.message + attempts);
   if (!broken_) {
     // Of a command that never answered it would make every design infeasible for good.
-    const char* remedy =
-        answered_ ? "--evaluator-faults record keeps it as the design's reason" : "Run the command by hand to see why";
+    const char* remedy = answered_ ? "--evaluator-faults record keeps it as the design's reason"
+                                   : "Run it by hand to see why (a fault of this design: --evaluator-faults record)";
     broken_ = Error(ErrorKind::failure, fmt::format("{}{}: {}{} ({}). {}", about(job), failed.code,
                                                     printable(failed.message, kShownMessage), attempts, why, remedy));
   }

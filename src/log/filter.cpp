@@ -40,7 +40,11 @@ std::vector<std::int64_t> workload_ids(Log::Impl& log, const std::string& name) 
 }
 
 std::vector<std::int64_t> evaluator_ids(Log::Impl& log, const std::string& name) {
-  return named_ids(log, "evaluators", "evaluator_id", "evaluator", name);
+  std::vector<std::int64_t> ids;
+  for (const EvaluatorSummary& one : evaluators_meant(registered_evaluators(log), name)) {
+    ids.push_back(one.evaluator_id);
+  }
+  return ids.empty() ? named_ids(log, "evaluators", "evaluator_id", "evaluator", name) : ids;  // says what there is
 }
 
 std::vector<std::int64_t> space_ids(Log::Impl& log, const std::string& name) {
@@ -53,6 +57,18 @@ std::string among(const char* column, const std::vector<std::int64_t>& ids) {
 }
 
 }  // namespace
+
+std::vector<EvaluatorSummary> registered_evaluators(Log::Impl& log) {
+  std::vector<EvaluatorSummary> all;
+  Statement query(log.database, "SELECT evaluator_id, name, definition_hash FROM evaluators ORDER BY evaluator_id");
+  while (query.step()) {
+    EvaluatorSummary& one = all.emplace_back();
+    one.evaluator_id = query.column(0).integer();
+    one.name = text_of(query, 1);
+    one.definition_hash = text_of(query, 2);
+  }
+  return all;
+}
 
 std::string condition_sql(Log::Impl& log, const EvaluationFilter& filter) {
   std::string sql = "TRUE";

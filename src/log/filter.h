@@ -3,11 +3,15 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "hindsight/log/query.h"
 #include "log/impl.h"
 
 namespace hindsight::log {
+
+/// Names and hashes of the log's evaluators, by id; their rows are not counted.
+[[nodiscard]] std::vector<EvaluatorSummary> registered_evaluators(Log::Impl& log);
 
 /// SQL condition over `evaluations e` (and `designs d`, when a space is asked for); "1" without conditions.
 /// Error{usage} with the nearest name for a workload, evaluator or space that the log does not have.

@@ -18,6 +18,9 @@
 namespace hindsight::log {
 namespace {
 
+constexpr std::size_t kReferenceDigits = 8;       // [chosen] of 2^32 no two of a log are alike
+constexpr std::size_t kLeastReferenceDigits = 4;  // [chosen] as of a design's short id
+
 std::uint64_t count_of(Database database, const std::string& sql) {
   return static_cast<std::uint64_t>(database.integer_of(sql));
 }
@@ -308,6 +311,26 @@ std::vector<SpaceSummary> spaces(const Log& log) {
     const ReadTransaction snapshot(impl.database);
     return space_summaries(impl);
   });
+}
+
+std::string evaluator_reference(const std::vector<EvaluatorSummary>& all, const EvaluatorSummary& one) {
+  const bool is_shared = std::ranges::count(all, one.name, &EvaluatorSummary::name) > 1;
+  return is_shared ? one.name + "@" + one.definition_hash.substr(0, kReferenceDigits) : one.name;
+}
+
+std::vector<EvaluatorSummary> evaluators_meant(const std::vector<EvaluatorSummary>& all, const std::string& word) {
+  std::vector<EvaluatorSummary> meant;
+  for (const EvaluatorSummary& one : all) {
+    if (one.name == word) meant.push_back(one);
+  }
+  const std::size_t at = word.rfind('@');
+  if (!meant.empty() || at == std::string::npos) return meant;
+  const std::string name = word.substr(0, at), digits = word.substr(at + 1);
+  for (const EvaluatorSummary& one : all) {
+    const bool is_one = digits.size() >= kLeastReferenceDigits && one.definition_hash.starts_with(digits);
+    if (is_one && one.name == name) meant.push_back(one);
+  }
+  return meant;
 }
 
 std::vector<EvaluatorSummary> evaluators(const Log& log) {

@@ -71,16 +71,18 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const std::string& conditio
     columns += fmt::format(", {} AS v{}", value, i);
     conditions += fmt::format(" AND {} IS NOT NULL", value);
   }
-  Statement query(log.database,
-                  fmt::format("SELECT e.evaluation_id, e.design_id, e.repeat, d.text_id, ev.name{} FROM evaluations e "
-                              "JOIN designs d ON d.design_id = e.design_id "
-                              "JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id{} WHERE {} {}",
-                              columns, joins, conditions, order_and_limit));
+  Statement query(
+      log.database,
+      fmt::format("SELECT e.evaluation_id, e.design_id, e.repeat, d.text_id, ev.evaluator_id{} FROM evaluations e "
+                  "JOIN designs d ON d.design_id = e.design_id "
+                  "JOIN evaluators ev ON ev.evaluator_id = e.evaluator_id{} WHERE {} {}",
+                  columns, joins, conditions, order_and_limit));
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (!is_standard(metrics[i])) {
       query.bind(static_cast<int>(i + 1), metrics[i]);
     }
   }
+  const std::vector<EvaluatorSummary> evaluators = registered_evaluators(log);
   std::vector<RankedEvaluation> rows;
   while (query.step()) {
     RankedEvaluation& row = rows.emplace_back();
@@ -88,7 +90,8 @@ std::vector<RankedEvaluation> ranked(Log::Impl& log, const std::string& conditio
     row.design_id = query.column(1).integer();
     row.repeat = query.column(2).integer();
     row.design_text_id = text_of(query, 3);
-    row.evaluator = text_of(query, 4);
+    const auto evaluator = std::ranges::find(evaluators, query.column(4).integer(), &EvaluatorSummary::evaluator_id);
+    if (evaluator != evaluators.end()) row.evaluator = evaluator_reference(evaluators, *evaluator);
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       row.values.push_back(query.column(static_cast<int>(5 + i)).number());
     }

@@ -8,6 +8,7 @@
 #include "hindsight/core/text.h"
 #include "report/fields.h"
 #include "report/proposals_parts.h"
+#include "report/study_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -24,9 +25,24 @@ bool is_ratio(const Proposals& proposals, std::size_t m) {
   return worst && proposals.options.contexts.size() > 1 && !proposals.options.front[m].value;
 }
 
+/// The metric that is maximised, where a front of one application has its reciprocal: it is shown as that metric.
+std::optional<std::string> maximised_of_front(const Proposals& proposals, std::size_t m) {
+  const optimize::FrontMetric& metric = proposals.options.front[m];
+  if (metric.value || proposals.options.contexts.size() != 1) return std::nullopt;
+  return maximised_objective(metric.name);
+}
+
+std::string front_metric_name(const Proposals& proposals, std::size_t m) {
+  return maximised_of_front(proposals, m).value_or(proposals.options.front[m].name);
+}
+
+std::string front_value_text(const Proposals& proposals, std::size_t m, double value) {
+  return value_text(front_metric_name(proposals, m), maximised_of_front(proposals, m) ? 1 / value : value);
+}
+
 std::string cautious_text(const Proposals& proposals, const optimize::Proposal& proposal, std::size_t m) {
   const double value = proposal.front[m].cautious;
-  return is_ratio(proposals, m) ? fmt::format("x{:.3g}", value) : value_text(proposals.options.front[m].name, value);
+  return is_ratio(proposals, m) ? fmt::format("x{:.3g}", value) : front_value_text(proposals, m, value);
 }
 
 bool is_metric(const Proposals& proposals, const std::string& name) {
@@ -54,9 +70,10 @@ bool any_reason(const Proposals& proposals) {
 
 void add_columns(const Proposals& proposals, bool with_truth, bool with_reasons, Table& table) {
   table.add_column("point", Align::right);
-  for (const optimize::FrontMetric& metric : proposals.options.front) table.add_column(metric.name, Align::right);
-  for (const optimize::FrontMetric& metric : proposals.options.front) {
-    if (!metric.value) table.add_column("cautious " + metric.name, Align::right, 3);
+  const auto& front = proposals.options.front;
+  for (std::size_t m = 0; m < front.size(); ++m) table.add_column(front_metric_name(proposals, m), Align::right);
+  for (std::size_t m = 0; m < front.size(); ++m) {
+    if (!front[m].value) table.add_column("cautious " + front_metric_name(proposals, m), Align::right, 3);
   }
   table.add_column("p feasible", Align::right, 1);
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
@@ -65,8 +82,8 @@ void add_columns(const Proposals& proposals, bool with_truth, bool with_reasons,
   for (const std::string& name : study::derived_names(proposals)) table.add_column(name, Align::right, 3);
   if (proposals.logged) table.add_column("changes", Align::right, 2);
   if (!with_truth) return;
-  for (const optimize::FrontMetric& metric : proposals.options.front) {
-    if (!metric.value) table.add_column("true " + metric.name, Align::right);
+  for (std::size_t m = 0; m < front.size(); ++m) {
+    if (!front[m].value) table.add_column("true " + front_metric_name(proposals, m), Align::right);
   }
   table.add_column("on front", Align::right);
   if (with_reasons) table.add_column("why not", Align::left, 3);
@@ -111,7 +128,7 @@ std::string margin_text(const Proposals& proposals, std::size_t m, double margin
 /// What a metric's predictions were off by before and after they were corrected.
 std::string errors_text(const Proposals& proposals, std::size_t m, double before, double after) {
   const std::string was = margin_text(proposals, m, before), is = margin_text(proposals, m, after);
-  const std::string& name = proposals.options.front[m].name;
+  const std::string name = front_metric_name(proposals, m);
   return was == is ? fmt::format("{} {} with and without", name, is)
                    : fmt::format("{} {} instead of {}", name, is, was);
 }
@@ -131,7 +148,7 @@ std::string log_text(const Proposals& proposals) {
   for (std::size_t m = 0; m < log.margins.size(); ++m) {
     const optimize::FrontMetric& metric = proposals.options.front[m];
     if (metric.value) continue;
-    margins.push_back(fmt::format("{} {}", metric.name, margin_text(proposals, m, log.margins[m])));
+    margins.push_back(fmt::format("{} {}", front_metric_name(proposals, m), margin_text(proposals, m, log.margins[m])));
     if (!log.corrected) continue;
     errors.push_back(errors_text(proposals, m, log.errors_before[m], log.errors_after[m]));
   }
@@ -150,7 +167,10 @@ std::string log_text(const Proposals& proposals) {
 
 std::string front_names(const Proposals& proposals) {
   std::vector<std::string> names;
-  for (const optimize::FrontMetric& metric : proposals.options.front) names.push_back(metric.name);
+  for (std::size_t m = 0; m < proposals.options.front.size(); ++m) {
+    const char* more = maximised_of_front(proposals, m) ? " (more is better)" : "";
+    names.push_back(front_metric_name(proposals, m) + more);
+  }
   return join(names, ", ");
 }
 
@@ -165,7 +185,7 @@ Table front_table(const Proposals& proposals, ColumnSet set) {
     const Knowledge& known = proposals.known[i];
     std::vector<std::string> cells{std::to_string(i + 1)};
     for (std::size_t m = 0; m < front.size(); ++m) {
-      cells.push_back(value_text(front[m].name, proposal.front[m].predicted));
+      cells.push_back(front_value_text(proposals, m, proposal.front[m].predicted));
     }
     for (std::size_t m = 0; m < front.size(); ++m) {
       if (!front[m].value) cells.push_back(cautious_text(proposals, proposal, m));
@@ -179,7 +199,7 @@ Table front_table(const Proposals& proposals, ColumnSet set) {
     if (proposals.logged) cells.push_back(changes_text(proposal));
     for (std::size_t m = 0; with_truth && m < front.size(); ++m) {
       if (front[m].value) continue;
-      cells.push_back(known.true_front.empty() ? "-" : value_text(front[m].name, known.true_front[m]));
+      cells.push_back(known.true_front.empty() ? "-" : front_value_text(proposals, m, known.true_front[m]));
     }
     if (with_truth) cells.push_back(standing(proposals, i));
     if (with_reasons) cells.push_back(reason(known));
@@ -217,8 +237,8 @@ std::string front_remarks(const Proposals& proposals, int columns) {
   }
   for (std::size_t m = 0; m < truth.median_ratio.size(); ++m) {
     if (proposals.options.front[m].value || !truth.median_ratio[m]) continue;
-    text +=
-        fmt::format("; {} {:.3f} of the predicted (median)", proposals.options.front[m].name, *truth.median_ratio[m]);
+    const double ratio = maximised_of_front(proposals, m) ? 1 / *truth.median_ratio[m] : *truth.median_ratio[m];
+    text += fmt::format("; {} {:.3f} of the predicted (median)", front_metric_name(proposals, m), ratio);
   }
   if (truth.hypervolume_ratio)
     text += fmt::format("; true hypervolume {:.2f} of the predicted", *truth.hypervolume_ratio);

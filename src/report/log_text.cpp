@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "hindsight/core/plural.h"
@@ -175,6 +176,21 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
   return out;
 }
 
+/// What the definition of an evaluator says that those of the others of its name do not: "version=2".
+std::string own_definition_lines(const std::vector<log::EvaluatorSummary>& all, const log::EvaluatorSummary& one) {
+  std::set<std::string> of_others;
+  for (const log::EvaluatorSummary& other : all) {
+    if (other.name != one.name || other.evaluator_id == one.evaluator_id) continue;
+    const std::vector<std::string> lines = split(other.definition, '\n');
+    of_others.insert(lines.begin(), lines.end());
+  }
+  std::vector<std::string> own;
+  for (std::string& line : split(one.definition, '\n')) {
+    if (!of_others.empty() && !line.empty() && !of_others.contains(line)) own.push_back(std::move(line));
+  }
+  return join(own, ", ");
+}
+
 }  // namespace
 
 std::string metric_of(const LogQuery& query, const std::string& workload) {
@@ -213,13 +229,12 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
   for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
     const std::string repeats =
         evaluator.repeats == 0 ? "" : fmt::format(", {} of them repeats", with_commas(evaluator.repeats));
-    // Files of technologies may share a name.
-    const bool is_shared = std::ranges::count(summary.evaluators, evaluator.name, &log::EvaluatorSummary::name) > 1;
-    const std::string which = is_shared ? fmt::format(" (definition {})", evaluator.definition_hash.substr(0, 8)) : "";
-    out += wrapped(
-        "evaluator: ",
-        fmt::format("{}{}, {} evaluations{}", evaluator.name, which, with_commas(evaluator.evaluations), repeats),
-        columns, 2);
+    const std::string own = own_definition_lines(summary.evaluators, evaluator);
+    out += wrapped("evaluator: ",
+                   fmt::format("{}{}, {} evaluations{}", log::evaluator_reference(summary.evaluators, evaluator),
+                               own.empty() ? "" : fmt::format(" ({})", printable(own, 80)),
+                               with_commas(evaluator.evaluations), repeats),
+                   columns, 2);
   }
   out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
   out += proposed_text(log::proposing_runs(log, query.runs), query.designs, columns);

@@ -11,6 +11,7 @@
 #include "hindsight/space/short_id.h"
 #include "report/fields.h"
 #include "report/json.h"
+#include "report/study_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -37,13 +38,22 @@ std::string row_of(const space::DesignSpace& space, const space::Design& design,
   return join(cells, ",") + "\n";
 }
 
-std::string value_of(const std::string& objective, std::optional<double> value) {
-  return value ? metric_text(objective, *value) : "-";
-}
-
 /// The metric that the objective is, for its unit; a product has none.
 std::string metric_of(const std::string& objective) {
   return objective.find_first_of(" ^*") == std::string::npos ? objective : "";
+}
+
+/// A value of the objective; of a metric that is maximised as that metric, not as the reciprocal that is minimised.
+std::string value_of(const std::string& objective, std::optional<double> value) {
+  if (!value) return "-";
+  const std::optional<std::string> maximised = maximised_objective(objective);
+  return maximised ? metric_text(*maximised, 1 / *value) : metric_text(metric_of(objective), *value);
+}
+
+/// True over predicted, of values as value_of() shows them.
+std::string median_truth_ratio(const std::string& objective, std::optional<double> of_objective) {
+  if (!of_objective) return "-";
+  return fmt::format("{:.3f}", maximised_objective(objective) ? 1 / *of_objective : *of_objective);
 }
 
 std::string_view status_text(study::CampaignStatus status) {
@@ -77,7 +87,7 @@ Json round_json(const study::CampaignRound& round, std::optional<double> optimum
 }
 
 Table round_table(const study::CampaignSummary& summary, std::optional<double> optimum) {
-  const std::string metric = metric_of(summary.objective);
+  const std::string& objective = summary.objective;
   Table table;
   table.add_column("round", Align::right);
   table.add_column("chosen by", Align::left);
@@ -97,12 +107,12 @@ Table round_table(const study::CampaignSummary& summary, std::optional<double> o
                                    std::to_string(round.designs),
                                    std::to_string(round.infeasible),
                                    std::to_string(round.beyond_limits),
-                                   value_of(metric, round.best),
-                                   value_of(metric, round.best_so_far)};
+                                   value_of(objective, round.best),
+                                   value_of(objective, round.best_so_far)};
     if (optimum) {
       cells.push_back(round.best_so_far ? fmt::format("x{:.4g}", *round.best_so_far / *optimum) : "-");
     }
-    cells.push_back(round.true_over_predicted ? fmt::format("{:.3f}", *round.true_over_predicted) : "-");
+    cells.push_back(median_truth_ratio(objective, round.true_over_predicted));
     cells.push_back(duration_text(round.choose_s));
     cells.push_back(duration_text(round.evaluate_s));
     table.add_row(std::move(cells));
@@ -186,27 +196,28 @@ std::string told_json(const study::Told& told, const std::string& log) {
 
 std::string round_text(const study::CampaignSummary& so_far) {
   const study::CampaignRound& round = so_far.rounds.back();
-  const std::string metric = metric_of(so_far.objective);
   std::string text =
       fmt::format("round {}: {} chosen by {}, {} infeasible", so_far.rounds.size(), counted(round.designs, "design"),
                   round.learned ? round.why : "drawing", round.infeasible);
   if (round.beyond_limits > 0) text += fmt::format(", {} over limits", round.beyond_limits);
-  return text + fmt::format("; best {}, so far {}", value_of(metric, round.best), value_of(metric, round.best_so_far));
+  return text + fmt::format("; best {}, so far {}", value_of(so_far.objective, round.best),
+                            value_of(so_far.objective, round.best_so_far));
 }
 
 std::string campaign_text(const study::CampaignSummary& summary, const std::string& log, std::optional<double> optimum,
                           int columns) {
-  std::string head = fmt::format("{}: {} on {}, {} of this run; smallest {}", status_text(summary.status),
+  const std::optional<std::string> maximised = maximised_objective(summary.objective);
+  std::string head = fmt::format("{}: {} on {}, {} of this run; {}", status_text(summary.status),
                                  counted(summary.rounds.size(), "round"), printable(log, 200),
-                                 counted(summary.evaluations_this_run, "evaluation"), summary.objective);
+                                 counted(summary.evaluations_this_run, "evaluation"),
+                                 maximised ? "largest " + *maximised : "smallest " + summary.objective);
   if (!summary.why_exhausted.empty()) head += "; " + summary.why_exhausted;
   std::string out = wrapped("", head, columns, 2);
   if (summary.rounds.empty()) return out;
   out += "\n" + round_table(summary, optimum).render(columns) + "\n";
   const study::CampaignRound& last = summary.rounds.back();
   if (!last.best_so_far) return out + wrapped("", "no design within the limits was found", columns, 2);
-  out +=
-      wrapped("", fmt::format("best so far: {}", value_of(metric_of(summary.objective), last.best_so_far)), columns, 2);
+  out += wrapped("", fmt::format("best so far: {}", value_of(summary.objective, last.best_so_far)), columns, 2);
   return out + design_line("  ", last.best_design, columns);
 }
 

@@ -34,8 +34,8 @@ std::int64_t choose_evaluator(StudyContext& context) {
     context.left_out = fmt::format(
         "Figures are of {}'s rows. {} of {} (e.g. {}) are left out: results of different "
         "evaluators do not mix.",
-        printable(all[0].name), counted(others, "row"), counted(all.size() - 1, "other evaluator"),
-        printable(all[1].name));
+        printable(log::evaluator_reference(all, all[0])), counted(others, "row"),
+        counted(all.size() - 1, "other evaluator"), printable(log::evaluator_reference(all, all[1])));
   }
   return all.front().evaluator_id;
 }

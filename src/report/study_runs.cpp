@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/provenance.h"
@@ -34,6 +36,27 @@ std::vector<Json> rounds_of(const std::string& checkpoint) {
   return rounds;
 }
 
+/// Objectives of the log's campaigns, by what identifies these.
+std::map<std::string, std::string> objectives_of_campaigns(const std::vector<log::RunInfo>& runs) {
+  std::map<std::string, std::string> objectives;
+  for (const log::RunInfo& run : runs) {
+    if (run.kind != to_string(log::RunKind::campaign)) continue;
+    const Json options = Json::parse(bounded_json(run.options_json), nullptr, false);
+    if (!options.is_object() || !options.contains("definition_hash") || !options.contains("objective")) continue;
+    if (!options["definition_hash"].is_string() || !options["objective"].is_string()) continue;
+    objectives.try_emplace(options["definition_hash"].get<std::string>(), options["objective"].get<std::string>());
+  }
+  return objectives;
+}
+
+/// Values of a metric that was maximised as that metric, not as the reciprocals that campaigns minimise.
+Json as_shown(Json round, bool more_is_better) {
+  for (const char* key : {"best", "best_so_far", "true_over_predicted"}) {
+    if (more_is_better && round.contains(key) && round[key].is_number()) round[key] = 1 / round[key].get<double>();
+  }
+  return round;
+}
+
 void add_campaign(ReportFigure& figure, const std::string& name, const std::vector<Json>& rounds) {
   ReportPanel panel{.name = name};
   ReportSeries best{.name = "best of the round", .role = SeriesRole::feasible},
@@ -60,23 +83,34 @@ ReportSection round_section(StudyContext& context) {
   ReportSection section{.id = "rounds", .title = "Rounds of campaigns"};
   ReportFigure figure{.name = "rounds",
                       .title = "What each round found",
-                      .note = "Smaller is better. A round without a point found no design within the limits.",
+                      .note = "A round without a point found no design within the limits.",
                       .columns = {{.name = "round", .label = "round", .whole = true},
                                   {.name = "objective", .label = "objective over all workloads", .logarithmic = true}}};
   figure.table = {.caption = "Rounds",
                   .columns = {"campaign", "round", "a model chose", "designs", "infeasible", "best", "best so far",
                               "its design", "true / predicted"}};
+  const std::map<std::string, std::string> objectives = objectives_of_campaigns(context.runs);
+  std::size_t maximising = 0;
   {
     log::SqlQuery query(
         context.log,
         "SELECT key, value_json FROM checkpoints WHERE key LIKE 'campaign:%' ORDER BY updated_at DESC, key");
     std::vector<log::SqlValue> row;
     while (query.next(row)) {
-      const std::vector<Json> rounds = rounds_of(sql_text(row[1]));
-      if (!rounds.empty())
-        add_campaign(figure, sql_text(row[0]).substr(std::string("campaign:").size(), space::kShortIdLength), rounds);
+      std::vector<Json> rounds = rounds_of(sql_text(row[1]));
+      if (rounds.empty()) continue;
+      const std::string campaign = sql_text(row[0]).substr(std::string("campaign:").size());
+      const auto objective = objectives.find(campaign);
+      const bool more_is_better = objective != objectives.end() && maximised_objective(objective->second).has_value();
+      for (Json& round : rounds) round = as_shown(std::move(round), more_is_better);
+      maximising += more_is_better ? 1 : 0;
+      add_campaign(figure, campaign.substr(0, space::kShortIdLength), rounds);
     }
   }
+  figure.note = (maximising == 0                      ? "Smaller is better. "
+                 : maximising == figure.panels.size() ? "Larger is better. "
+                                                      : "Smaller is better, larger where a campaign maximised. ") +
+                figure.note;
   if (figure.panels.empty()) {
     section.missing = "No campaign ran in this log ('hindsight campaign').";
     return section;

@@ -257,6 +257,14 @@ std::string evaluator_that_answers(const log::Log& log) {
   return asks.empty() || asks.front().evaluator.empty() ? built_in : asks.front().evaluator;
 }
 
+/// Where a word means one evaluator of the log, the question is of this one's rows, and by its name.
+void settle_definition(const log::Log& log, NextQuestion& question) {
+  const std::vector<log::EvaluatorSummary> meant = log::evaluators_meant(log::evaluators(log), question.evaluator);
+  if (meant.size() != 1) return;
+  question.evaluator = meant.front().name;
+  question.evaluator_definition = meant.front().definition_hash;
+}
+
 }  // namespace
 
 log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode) {
@@ -305,6 +313,7 @@ Asked ask(const AskRequest& request) {
                         .drawn = std::min(request.drawn.value_or(request.count / 8), request.count),
                         .seed = request.seed,
                         .threads = request.threads};
+  settle_definition(log, question);
   const std::vector<std::string> metrics = metrics_of(log, question);
   const Wanted wanted = wanted_of(log, request);
   question.applications = wanted.names;

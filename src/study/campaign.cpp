@@ -311,6 +311,7 @@ class Campaign {
                           .metrics = options_.evaluator->metrics(),
                           .facts = options_.evaluator,
                           .evaluator = options_.evaluator->name(),
+                          .evaluator_definition = sha256_hex(options_.evaluator->definition()),
                           .recipe = options_.recipe,
                           .count = options_.batch,
                           .drawn = std::min(options_.drawn, options_.batch),

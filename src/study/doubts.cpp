@@ -13,6 +13,7 @@
 #include "hindsight/core/plural.h"
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
+#include "hindsight/dataset/objective.h"
 #include "hindsight/log/sql_query.h"
 
 namespace hindsight::study {
@@ -140,8 +141,14 @@ std::string remark_on_values_beyond_log(const Proposals& proposals) {
       if (value.beyond_log) least = std::min(value.cautious, least.value_or(value.cautious));
     }
     if (!least) continue;
-    metrics.push_back(fmt::format("{} down to {:.3g}, of the log {:.3g}", printable(proposals.options.front[m].name),
-                                  *least, log->least[m]));
+    const optimize::FrontMetric& metric = proposals.options.front[m];
+    const bool is_objective = metric.name == proposals.model.parts().objective_text;
+    const auto more = is_objective && proposals.options.contexts.size() == 1
+                          ? dataset::maximised_metric(dataset::parse_objective(metric.name, Direction::minimise))
+                          : std::nullopt;
+    metrics.push_back(
+        more ? fmt::format("{} up to {:.3g}, of the log {:.3g}", printable(*more), 1 / *least, 1 / log->least[m])
+             : fmt::format("{} down to {:.3g}, of the log {:.3g}", printable(metric.name), *least, log->least[m]));
   }
   return fmt::format(
       "{} of the {} points have values that no logged design within the limits has, by more than the errors below: "

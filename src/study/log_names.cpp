@@ -130,6 +130,7 @@ class StatedDirections {
     using log::RunKind;
     const auto is = [&](RunKind kind) { return run.kind == to_string(kind); };
     const bool learns = is(RunKind::train);
+    if (learns && run.status == to_string(log::RunStatus::failed)) return;  // it may have been stopped for that
     const bool compares = learns || is(RunKind::campaign) || is(RunKind::search) || is(RunKind::sweep);
     if (!compares && !is(RunKind::import)) return;
     const nlohmann::json options = options_of(run);

@@ -70,8 +70,11 @@ Known read_log(const NextQuestion& question) {
     known.too_few = "the log has no rows of this space yet";
     return known;
   }
-  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
-    if (one.name == evaluator) known.evaluator = evaluator;
+  const std::vector<log::EvaluatorSummary> all = log::evaluators(log);
+  for (const log::EvaluatorSummary& one : all) {
+    if (one.name != evaluator) continue;
+    if (question.evaluator_definition.empty()) known.evaluator = evaluator;
+    if (question.evaluator_definition == one.definition_hash) known.evaluator = log::evaluator_reference(all, one);
   }
   if (!known.evaluator) {
     known.too_few = fmt::format("the log has no rows of '{}' yet", printable(evaluator));

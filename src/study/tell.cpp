@@ -176,9 +176,10 @@ class Telling {
     std::string name = request_.evaluator;
     if (name.empty()) name = dataset::asked_evaluator(log_, table_, space_, answers, request_.workload);
     evaluator_ = answering_evaluator(log_, name.empty() ? expected_.evaluator : name);
-    for (const log::EvaluatorSummary& one : log::evaluators(log_)) {
-      if (one.name == evaluator_) evaluator_id_ = one.evaluator_id;
-    }
+    const std::vector<log::EvaluatorSummary> meant = log::evaluators_meant(log::evaluators(log_), evaluator_);
+    if (meant.empty()) return;
+    evaluator_ = meant.back().name;
+    evaluator_id_ = meant.back().evaluator_id;
   }
 
   /// What columns may be called, and whose ids designs may have.

@@ -186,8 +186,8 @@ TEST_F(EvaluatorOption, ACommandThatCannotBeRunIsSaidOnceWithWhatToDo) {
 TEST_F(EvaluatorOption, ACommandThatNeverAnsweredIsToBeRunByHand) {
   const Outcome outcome = hindsight(sweep("a.sqlite", "5", {"--evaluator", in_shell("echo 'no licence' >&2; exit 2")}));
   expect_one_line_error(outcome, 1,
-                        "no licence, 2 times (it has answered nothing so far). Run the command by hand to "
-                        "see why\n");
+                        "no licence, 2 times (it has answered nothing so far). Run it by hand to see why (a fault of "
+                        "this design: --evaluator-faults record)\n");
   const std::string once = in_shell("read -r line; printf '%s\\n' \"$line\" | " + serve() + "; read -r line; exit 3");
   const Outcome later = hindsight(
       sweep("a.sqlite", "5", {"--evaluator", once, "--evaluator-retries", "0", "--evaluator-faults", "stop"}));
@@ -287,6 +287,29 @@ TEST_F(EvaluatorOption, ACampaignSaysHowToNameALimitedMetric) {
   std::vector<std::string> named = campaign;
   named.insert(named.end(), {"--evaluator-metrics", "latency_s,my_die_mm2"});
   EXPECT_THAT(hindsight(named).err, ::testing::Not(HasSubstr("--max"))) << "the remedy works: then 'cat' is asked";
+}
+
+/// Rows of another version teach a campaign nothing, and do not end it.
+TEST_F(EvaluatorOption, ACampaignKnowsTheRowsOfItsOwnVersionAlone) {
+  const auto campaign = [&](const std::string& version, const std::string& rounds, const std::string& batch) {
+    return hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", rounds, "--batch", batch, "--log",
+                      file("a.sqlite"), "--evaluator", serve(), "--evaluator-name", "mine", "--evaluator-version",
+                      version, "--json", "--quiet"});
+  };
+  ASSERT_EQ(campaign("1", "1", "40").exit_code, 0);
+  const Outcome newer = campaign("2", "2", "3");
+  ASSERT_EQ(newer.exit_code, 0) << newer.err;
+  const Json rounds = Json::parse(newer.out).at("rounds");
+  EXPECT_EQ(rounds.at(0).at("chosen_by"), "drawing") << rounds;
+  EXPECT_EQ(rounds.at(1).at("chosen_by"), "drawing") << "six rows are too few";
+  const std::string shown = hindsight({"log", "show", file("a.sqlite")}).out;
+  EXPECT_THAT(shown, HasSubstr("(version=2), 6 evaluations"));
+  const std::size_t at = shown.rfind("evaluator: mine@");
+  ASSERT_NE(at, std::string::npos) << shown;
+  const std::string reference = shown.substr(at + 11, 13);  // mine@ and eight digits
+  const Outcome stats = hindsight({"log", "stats", file("a.sqlite"), "--evaluator", reference, "--json"});
+  ASSERT_EQ(stats.exit_code, 0) << stats.err;
+  EXPECT_EQ(Json::parse(stats.out).at("workloads").at(0).at("evaluations"), 6);
 }
 
 /// Limits of what only an answer knows leave no row out, as in a search and a campaign; the summary counts them.

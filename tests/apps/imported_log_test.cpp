@@ -295,6 +295,19 @@ TEST_F(ImportedLog, RemediesOfATableLeadOn) {
               HasSubstr("the log has 1 row newer than the model. Train again"));
 }
 
+TEST_F(ImportedLog, WhatTheLogMaximisesIsLearntSo) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  ASSERT_EQ(import(write("tuning.csv", table_with_holes()), {"--maximise"}).exit_code, 0);
+  const Outcome trained = train();
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("objective: cost_ms, that of the log; large values are good"));
+  EXPECT_THAT(propose({}).out, ContainsRegex("largest.cost_ms"));
+  EXPECT_THAT(hindsight({"log", "stats", log()}).out, HasSubstr("best by cost_ms, largest first"));
+  const Outcome named = train({"--objective", "cost_ms", "--dry-run"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_THAT(named.err, HasSubstr("small values are learnt as good, though the log says large ones: --maximise"));
+}
+
 TEST_F(ImportedLog, WorkloadsThatWereHeldOutAreNotSaidToTrain) {
   if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   std::string csv = "size,a,b,cost_ms\n";

@@ -84,7 +84,7 @@ TEST_F(LogExport, ADirectionGoesOutAndComesBack) {
   ASSERT_EQ(hindsight({"log", "export", log, "--format", "optuna", "--maximise", "--out", out}).exit_code, 0);
   const Outcome back = hindsight({"log", "import", out, "--log", file("back.db"), "--json"});
   ASSERT_EQ(back.exit_code, 0) << back.err;
-  EXPECT_EQ(Json::parse(back.out).at("remarks").at(0), "Optuna maximises score_x here: learn it by train --maximise");
+  EXPECT_EQ(Json::parse(back.out).at("remarks").at(0), "Optuna maximises score_x here: so do train and ask");
   EXPECT_EQ(hindsight({"log", "hash", file("back.db")}).out.substr(0, 64),
             hindsight({"log", "hash", log}).out.substr(0, 64));
   EXPECT_THAT(hindsight({"log", "stats", file("back.db")}).out, HasSubstr("best by score_x, largest first"));

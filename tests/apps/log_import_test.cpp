@@ -399,7 +399,7 @@ TEST_F(LogImport, VizierInBothSpellings) {
   EXPECT_EQ(said.at("format"), "Vizier study");
   EXPECT_EQ(said.at("infeasible"), Json::parse(R"({"out_of_memory": 1})"));
   EXPECT_EQ(said.at("left_out"), Json::parse(R"({"still running": 1})"));
-  EXPECT_THAT(said.at("remarks").at(0).get<std::string>(), HasSubstr("train --maximise"));
+  EXPECT_THAT(said.at("remarks").at(0).get<std::string>(), HasSubstr("so do train and ask"));
   const std::string hash = content(log());
   std::filesystem::remove(log());
   const std::string snake =

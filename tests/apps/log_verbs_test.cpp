@@ -400,10 +400,9 @@ TEST_F(LogVerbs, EvaluatorsOfOneNameAreToldApart) {
   ASSERT_NE(text.find(from), std::string::npos);
   const std::string edited = write("mine.yaml", text.replace(text.find(from), from.size(), "peak_activity: 1.8"));
   const std::string log = sweep("a.db", {"--technology", "22nm-silicon"}, "tiny", 10);
-  EXPECT_THAT(hindsight({"log", "show", log}).out, Not(HasSubstr("(definition ")));
+  EXPECT_THAT(hindsight({"log", "show", log}).out, Not(HasSubstr("22nm-silicon@")));
   sweep("a.db", {"--technology", edited}, "tiny", 20);
-  EXPECT_THAT(hindsight({"log", "show", log}).out,
-              ContainsRegex("hindsight-accel 3 22nm-silicon \\(definition [0-9a-f]{8}\\), "));
+  EXPECT_THAT(hindsight({"log", "show", log}).out, ContainsRegex("hindsight-accel 3 22nm-silicon@[0-9a-f]{8} \\("));
 }
 
 }  // namespace

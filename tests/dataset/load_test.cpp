@@ -356,13 +356,25 @@ TEST_F(LoadDataset, ALabelOfAnInfeasibleRowThatIsNotPositiveIsUnknown) {
   EXPECT_TRUE(std::isnan(data.constraints(1, 0)));
 }
 
+TEST_F(LoadDataset, VersionsOfOneEvaluatorAreChosenAsTheRefusalNamesThem) {
+  SmallLog log(file_);
+  log.feasible(0, log.workload, {{"latency_s", 1.0}});
+  log.evaluator = log.log.add_evaluator("model", "0123456789abcdef", "model 2");
+  log.feasible(0, log.workload, {{"latency_s", 9.0}});
+  EXPECT_THAT(refusal(selection()), HasSubstr("'model@hash-mod', 'model@01234567'. Choose one with --evaluator"));
+  Selection wanted = selection();
+  wanted.evaluator = "model@01234567";
+  EXPECT_EQ(load_dataset(file_, wanted).objective[0], 9.0);
+  EXPECT_EQ(load_dataset(file_, wanted).evaluator, "model");
+}
+
 TEST_F(LoadDataset, SeveralEvaluatorsNeedAChoice) {
   fill();
   SmallLog log(file_);
   log.evaluator = log.log.add_evaluator("other model", "hash-other", "model 2");
   log.feasible(0, log.workload, {{"latency_s", 9.0}});
   EXPECT_THAT(refusal(selection()), HasSubstr("several evaluators"));
-  EXPECT_THAT(refusal(selection()), HasSubstr("'other model' (hash-oth...)"));
+  EXPECT_THAT(refusal(selection()), HasSubstr("'other model'. Choose"));
   Selection wanted = selection();
   wanted.evaluator = "other model";
   EXPECT_EQ(load_dataset(file_, wanted).objective[0], 9.0);

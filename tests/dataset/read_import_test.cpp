@@ -158,7 +158,7 @@ TEST_F(ReadImport, OptunasStudySaysWhatIsMaximised) {
   EXPECT_THAT(read(study("tune", "1") + rows).maximised, IsEmpty());
   const ImportSource one = read(study("tune", "2") + rows);
   EXPECT_THAT(one.maximised, ElementsAre("value"));
-  EXPECT_THAT(one.remarks, ElementsAre("Optuna maximises value here: learn it by train --maximise"));
+  EXPECT_THAT(one.remarks, ElementsAre("Optuna maximises value here: so do train and ask"));
   const ImportSource two =
       read(study("tune", "1, 2") + kTrial + parameter(0, 1) + finished(0, "[5, 6]"), {.objective = "value_0"});
   EXPECT_THAT(two.maximised, ElementsAre("value_1")) << "fronts need it";
@@ -273,7 +273,7 @@ TEST_F(ReadImport, ViziersStudySaysWhatIsOptimised) {
            vizier_trial("4", kMeasured) + "]}";
   };
   EXPECT_THAT(read(study("MINIMIZE")).remarks, IsEmpty());
-  EXPECT_THAT(read(study("MAXIMIZE")).remarks, ElementsAre("Vizier maximises lat here: learn it by train --maximise"));
+  EXPECT_THAT(read(study("MAXIMIZE")).remarks, ElementsAre("Vizier maximises lat here: so do train and ask"));
   EXPECT_THAT(read(study("MINIMIZE")).maximised, IsEmpty());
   EXPECT_THAT(read(study("MAXIMIZE")).maximised, ElementsAre("lat"));
 }
@@ -329,7 +329,7 @@ TEST_F(ReadImport, StatesOfAxTrials) {
               ElementsAre("b=1,a=2 abandoned", "b=3,a=4 abandoned"));
   EXPECT_THAT(outcomes_of(read(ax("COMPLETED", "", "{}"))), ElementsAre("b=1,a=2 no_value", "b=3,a=4 no_value"));
   EXPECT_THAT(read(ax("COMPLETED", "", kFrame, R"({"metric": {"name": "time"}, "minimize": false})")).remarks,
-              ElementsAre("Ax maximises time here: learn it by train --maximise"));
+              ElementsAre("Ax maximises time here: so do train and ask"));
   EXPECT_THAT(refusal("{}", {.format = ImportFormat::ax}),
               StartsWith("has no search_space and trials (expected: an experiment of Ax as JSON)"));
 }

@@ -128,6 +128,27 @@ TEST_F(QueryTest, WorkloadStatsCountReasons) {
   EXPECT_EQ(workload_stats(*log_, {.workload = "net_a", .space = "edge", .feasible = true}).at(0).evaluations, 4U);
 }
 
+TEST_F(QueryTest, EvaluatorsOfOneNameAreToldApartByTheirDefinitions) {
+  const auto evaluations = [&](const std::string& word) {
+    return workload_stats(*log_, {.evaluator = word}).at(0).evaluations;
+  };
+  EXPECT_EQ(evaluator_reference(evaluators(*log_), evaluators(*log_)[1]), "external") << "the only one of its name";
+  const std::int64_t newer = log_->add_evaluator("external", "fedc0123456789", "its next version");
+  log_->append(ids_.run, ids_.space, newer,
+               {feasible_row(ids_.workload, text_id(5), 0.25, 20.0), feasible_row(ids_.workload, text_id(6), 9, 20.0)});
+  EXPECT_EQ(evaluations("external"), 3U);
+  EXPECT_EQ(evaluations("external@fedc"), 2U);
+  EXPECT_EQ(evaluations("external@hash"), 1U);
+  const std::vector<EvaluatorSummary> all = evaluators(*log_);
+  EXPECT_EQ(evaluator_reference(all, all[0]), "pe_array");
+  EXPECT_EQ(evaluator_reference(all, all[2]), "external@fedc0123");
+  EXPECT_EQ(evaluations(evaluator_reference(all, all[2])), 2U) << "what is shown can be given";
+  EXPECT_EQ(best_designs(*log_, "net_a", "latency_s", 1).at(0).evaluator, "external@fedc0123");
+  for (const char* unknown : {"external@fed", "external@0000", "pe_array@fedc", "@fedc"}) {
+    EXPECT_THAT(error_of([&] { (void)evaluations(unknown); }).second, ::testing::HasSubstr("has no evaluator"));
+  }
+}
+
 TEST_F(QueryTest, BestDesignsByColumnAndByOtherMetric) {
   const auto by_latency = best_designs(*log_, "net_a", "latency_s", 2);
   EXPECT_THAT(designs(by_latency), ElementsAre(text_id(4), text_id(1)));

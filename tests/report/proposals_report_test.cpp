@@ -259,6 +259,15 @@ TEST(FrontText, SaysWhatIsTradedAndWhatIsTrue) {
   EXPECT_THAT(text, Not(HasSubstr("ranked by"))) << "a front has no order of merit";
 }
 
+TEST(FrontText, ShowsAMaximisedMetricAsItself) {
+  Proposals proposals = simulated_front();
+  proposals.options.front[0].name = "throughput^-1";
+  const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
+  EXPECT_THAT(text, HasSubstr("front of throughput (more is better), power_w, area_mm2: 3 points"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("3 +0.25 .* infeasible +noc_timing"));
+  EXPECT_THAT(text, Not(HasSubstr("throughput^-1")));
+}
+
 /// The front of the objective and a fact, with a log beside it that corrected predictions.
 std::string corrected_front(dataset::ValueScale scale, double before, double after) {
   Proposals proposals = simulated_front();

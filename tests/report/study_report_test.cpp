@@ -540,6 +540,25 @@ TEST_F(StudyReportTest, RoundsHaveWholeTicksAndNumbersNoEmptyDigits) {
   EXPECT_EQ(svg.find(">1.00"), std::string::npos);
 }
 
+TEST_F(StudyReportTest, RoundsOfAMaximisedMetricAreShownAsThatMetric) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 10)});
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    static_cast<void>(log.begin_run(log::RunKind::campaign, log::test::provenance(),
+                                    R"({"objective": "gops^-1", "definition_hash": "1"})"));
+    log.set_checkpoint(
+        {.key = "campaign:1",
+         .value_json = R"({"rounds": [{"best": 0.02, "best_so_far": 0.01, "true_over_predicted": 0.5}]})"});
+  }
+  const StudyReport made = report();
+  const ReportFigure& figure = figure_of(made, "rounds");
+  EXPECT_THAT(figure.note, HasSubstr("Larger is better."));
+  ASSERT_EQ(figure.table.rows.size(), 1U);
+  EXPECT_EQ(figure.table.rows[0][5], "50");
+  EXPECT_EQ(figure.table.rows[0][6], "100");
+  EXPECT_EQ(figure.table.rows[0][8], "2");
+}
+
 TEST_F(StudyReportTest, NoTextOfAFigureIsCut) {
   std::vector<EvaluationRow> rows;
   for (int i = 0; i < 30; ++i) rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), 1 + i, 40 - i));

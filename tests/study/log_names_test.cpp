@@ -147,6 +147,14 @@ TEST_F(LogNames, RunsSayOfWhichMetricsMoreIsBetter) {
               ElementsAre());
 }
 
+TEST_F(LogNames, ATrainingThatFailedSaysNothingOfTheDirection) {
+  log::Log log = log::Log::open(folder_ / "failed.db", log::OpenMode::read_write_create);
+  static_cast<void>(log.begin_run(log::RunKind::import, provenance(), R"({"maximised": ["speed"]})"));
+  { const log::Run failed(log, log::RunKind::train, provenance(), R"({"objective": "speed", "maximise": false})"); }
+  ASSERT_EQ(log::recent_runs(log, 1).front().status, "failed") << "not finished";
+  EXPECT_THAT(maximised_metrics(log), ElementsAre("speed"));
+}
+
 TEST_F(LogNames, LatencyIsTheOwnObjectiveWhereItWasLogged) {
   EXPECT_EQ(own_objective(import("a,latency_s,util_BRAM\n1,5,1\n2,6,2\n", "latency_s")), "latency_s");
 }

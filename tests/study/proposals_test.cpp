@@ -106,6 +106,17 @@ TEST(RemarkOnValuesBeyondLog, NamesHowFarPointsGoAndWhereTheLogEnds) {
   EXPECT_EQ(remark_on_values_beyond_log(proposals), "");
 }
 
+TEST(RemarkOnValuesBeyondLog, NamesAMaximisedMetricAsItself) {
+  Proposals proposals = front_beside_log();
+  surrogate::Model::Parts parts = proposals.model.parts();
+  parts.objective_text = proposals.options.front[0].name = "throughput^-1";
+  proposals.model = surrogate::Model(std::move(parts));
+  proposals.result.log_beside->least[0] = 0.5;
+  proposals.result.proposals[0].front[0].cautious = 0.25;
+  proposals.result.proposals[0].front[0].beyond_log = true;
+  EXPECT_THAT(remark_on_values_beyond_log(proposals), HasSubstr("cautiously throughput up to 4, of the log 2."));
+}
+
 TEST(RemarkOnFewRows, IsNotedBesideProposals) {
   const hindsight::test::TemporaryFolder folder;
   const auto sure = [](std::size_t p, std::size_t) { return p == 0 ? 5.0 : 0.0; };

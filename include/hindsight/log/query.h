@@ -22,7 +22,8 @@ namespace hindsight::log {
 /// Which evaluations: all conditions that are set must hold.
 struct EvaluationFilter {
   std::optional<std::string> workload = {};
-  std::optional<std::string> evaluator = {};  ///< name; several definitions of one name all match
+  std::optional<std::string> evaluator =
+      {};  ///< name, which several definitions may share, or an evaluator_reference()
   std::optional<std::string> space = {};
   std::optional<std::int64_t> run_id = {};
   std::optional<bool> feasible = {};
@@ -70,6 +71,12 @@ struct Summary {
 [[nodiscard]] std::vector<SpaceSummary> spaces(const Log& log);
 /// The evaluators alone, by id.
 [[nodiscard]] std::vector<EvaluatorSummary> evaluators(const Log& log);
+/// What tells `one` from the others of a log: its name, with '@' and the first digits of its definition's hash where
+/// another has that name (another version of a simulator, an import in other roles).
+[[nodiscard]] std::string evaluator_reference(const std::vector<EvaluatorSummary>& all, const EvaluatorSummary& one);
+/// Those of `all` that a word means: all of this name, else by '@' and four digits or more of the hash behind the name.
+[[nodiscard]] std::vector<EvaluatorSummary> evaluators_meant(const std::vector<EvaluatorSummary>& all,
+                                                             const std::string& word);
 
 /// A design that the log has: evaluated, proposed or asked for.
 struct LoggedDesign {
@@ -132,7 +139,7 @@ struct RankedEvaluation {
   std::int64_t evaluation_id = 0;
   std::int64_t design_id = 0;
   std::string design_text_id;
-  std::string evaluator;
+  std::string evaluator;  ///< evaluator_reference()
   std::int64_t repeat = 0;
   std::vector<double> values;  ///< in the order of the metrics asked for
 };

@@ -26,6 +26,7 @@ struct NextQuestion {
   /// Knows facts of designs, which --max may limit (the built-in model: area). Null: a limit of a metric is learned.
   KnownEvaluator facts = {};
   std::string evaluator;                    ///< whose rows count; empty: the log has one, or none
+  std::string evaluator_definition = {};    ///< hash of its definition; empty: all of the name
   std::vector<space::Design> pending = {};  ///< asked for already
   std::string recipe = "margins";           ///< of the surrogate
   std::size_t count = 16;
