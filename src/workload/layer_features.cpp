@@ -118,6 +118,8 @@ const std::vector<LayerFormula>& layer_formulas() {
        [](const Place& p) { return log2_kept(weight_bytes_so_far(p), p); }},
       {{"log2_kept_bytes", "The same of all weights: what a chip holds that reads nothing twice."},
        [](const Place& p) { return log2_kept(p.all_weight_bytes, p); }},
+      {{"log2_whole_window", "Weights of a depthwise convolution's window, which no lane divides; 0 for others."},
+       [](const Place& p) { return p.layer.depthwise ? log2_of(p.layer.k) : 0; }},
   };
   return table;
 }
@@ -151,7 +153,7 @@ const std::vector<LayerFeature>& layer_features() {
 
 std::size_t layer_feature_count(int version) {
   // Of each version.
-  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26, 28, 31};
+  static constexpr std::array<std::size_t, kLayerFeatureVersion> counts = {21, 23, 24, 26, 28, 32};
   HINDSIGHT_EXPECT(version >= 1 && version <= kLayerFeatureVersion && counts.back() == layer_formulas().size());
   return counts.at(static_cast<std::size_t>(version) - 1);
 }

@@ -141,8 +141,8 @@ TEST(LayerFeatures, OfOlderVersionsAreTheFirstOnes) {
   EXPECT_EQ(layer_feature_version(26), 4);
   EXPECT_EQ(layer_features()[layer_feature_count(5) - 1].name, "log2_most_made_bytes");
   EXPECT_EQ(layer_feature_version(28), 5);
-  EXPECT_EQ(layer_features()[layer_feature_count(6) - 1].name, "log2_kept_bytes");
-  EXPECT_EQ(layer_feature_version(31), 6);
+  EXPECT_EQ(layer_features()[layer_feature_count(6) - 1].name, "log2_whole_window");
+  EXPECT_EQ(layer_feature_version(32), 6);
   EXPECT_EQ(layer_feature_version(22), std::nullopt);
   EXPECT_EQ(layer_feature_version(20), std::nullopt);
   EXPECT_EQ(layer_feature_version(-1), std::nullopt);
@@ -204,6 +204,15 @@ TEST(LayerFeatures, KnowTheLargerOfARowsInputsAndOutputs) {
   layer.out_channels = 4;
   EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_row"), std::log2(32 * 16)) << "inputs";
   EXPECT_EQ(feature(layer_table({fully_connected(8, 16, 32)}), 0, "log2_row"), 0) << "it has no rows";
+}
+
+TEST(LayerFeatures, KnowTheWindowOfADepthwiseConvolution) {
+  Layer layer = convolution(32, 32, 16, 16);
+  layer.kernel_height = layer.kernel_width = 4;
+  EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_whole_window"), 0) << "a lane takes part of it";
+  layer.type = LayerType::depthwise_convolution;
+  layer.groups = 16;
+  EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_whole_window"), 4);
 }
 
 TEST(LayerFeatures, KnowWhatAChipKeepsThatReadsNothingTwice) {

@@ -42,8 +42,8 @@ struct LayerTable {
 /// are. Three, pixels per row and the inputs and outputs of a row, tell a long row from a square map: a tile
 /// of a convolution has whole rows, and whether one fits the memory of a PE decides whether there is a mapping. Two
 /// know keys and values of earlier passes, which version 3 of the accelerator model leaves in DRAM: a flag, and the
-/// largest tensor without them. The last three are what steps stand at, a row and all that is to be kept: logarithms of
-/// a larger one and of a sum, which no sum of logarithms says and few layers of the learnt teach at their ends.
+/// largest tensor without them. The last four are what steps stand at: a row, all that is to be kept, a whole window;
+/// logarithms of a larger one and of a sum, which no sum of logarithms says and few of the learnt layers teach.
 ///
 /// Differs from what the accelerator model has of a network (network_cost.h, handed_over_bytes): there a chip with
 /// vector units hands over the scores of one head of attention at a time. A feature does not see the chip.
