@@ -9,7 +9,7 @@ usage: scripts/studies.sh [--out FOLDER] [--go-on | --record | --recorded] STEP.
 Steps, each resumable: what a finished part left in the folder is kept, so that another version of the program, of its
 accelerator model or of its synthetic networks needs another folder.
 
-  any          600 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W, half of them of many lanes) on nine of them
+  any          600 synthetic networks, 20,000 designs (at most 100 mm2 and 2.5 W, three of ten of many lanes) on nine
                each; the model edge-any
   nine         the nine applications of PRIME's study, logs of the seeds 1, 2 and 3, a model each (recipe layers)
   single       each of the nine applications from its own 20,000 designs of the same logs alone: single.csv, and a table
@@ -162,9 +162,9 @@ any_sweep() {
 
 # Optima of latency spend the watts on lanes, of which uniform designs within the watts have few (docs/method.md).
 log_of_any() {
-  any_sweep 1 10000 0
-  any_sweep 2 5000 256
-  any_sweep 3 5000 512
+  any_sweep 1 14000 0
+  any_sweep 2 3000 256
+  any_sweep 3 3000 512
 }
 
 step_any() {

@@ -231,6 +231,7 @@ Technology at_supplies(const Technology& technology, const AcceleratorConfig& co
 TemplateRules template_rules(const Technology& technology) {
   if (technology.is_version_1()) return {};
   constexpr double kInAndOut = 2;
+  constexpr int kCutSequencesSince = 4;
   return {.fill_cycles_per_hop = kInAndOut * technology.noc_hop_cycles,
           .layer_overhead_cycles = kLoopedLayerInstructions,
           .overhead_cycles_per_hop = technology.noc_hop_cycles,
@@ -239,7 +240,8 @@ TemplateRules template_rules(const Technology& technology) {
           .extra_hops = 0,
           .weights_in_pes = true,
           .constants_in_halves = true,
-          .caches_in_dram = technology.model_version > kFirstSiliconModelVersion};
+          .caches_in_dram = technology.model_version > kFirstSiliconModelVersion,
+          .cuts_sequences = technology.model_version >= kCutSequencesSince};
 }
 
 namespace {

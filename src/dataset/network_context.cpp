@@ -84,6 +84,13 @@ std::vector<std::int64_t> out_widths_in(const std::string& definition) {
   return widths;
 }
 
+/// Of a key that stands where it is true; nothing for what is no truth value.
+std::optional<bool> flag_in(const Json& json, const char* key) {
+  const auto flag = json.find(key);
+  if (flag == json.end()) return false;
+  return flag->is_boolean() ? std::optional(flag->get<bool>()) : std::nullopt;
+}
+
 std::optional<workload::GemmLayer> layer_in(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   workload::GemmLayer layer;
@@ -103,10 +110,11 @@ std::optional<workload::GemmLayer> layer_in(const Json& json) {
   }
   layer.depthwise = depthwise->get<bool>();
   layer.weights_are_activations = type->get<std::string>() == workload::to_string(workload::LayerType::matmul);
-  const auto earlier = json.find(workload::kFromEarlierPasses);
-  if (earlier == json.end()) return layer;
-  if (!earlier->is_boolean() || (earlier->get<bool>() && !layer.weights_are_activations)) return std::nullopt;
-  layer.from_earlier_passes = earlier->get<bool>();
+  const auto earlier = flag_in(json, workload::kFromEarlierPasses), sequence = flag_in(json, workload::kOfSequence);
+  if (!earlier || (*earlier && !layer.weights_are_activations)) return std::nullopt;
+  if (!sequence || (*sequence && layer.kernel_height > 1)) return std::nullopt;
+  layer.from_earlier_passes = *earlier;
+  layer.of_sequence = *sequence;
   return layer;
 }
 

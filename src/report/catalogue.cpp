@@ -354,6 +354,7 @@ std::string workload_json(const workload::Network& network) {
                                    {"count", gemm.count},
                                    {"depthwise", gemm.depthwise},
                                    {workload::kFromEarlierPasses, gemm.from_earlier_passes},
+                                   {workload::kOfSequence, gemm.of_sequence},
                                    {"macs", gemm.macs},
                                    {"parameters", gemm.parameters},
                                    {"weight_bytes", gemm.weight_bytes},

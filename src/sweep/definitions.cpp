@@ -42,6 +42,7 @@ std::string layers_json(const workload::Network& network) {
       layers.back()["experts_per_token"] = layer.experts_per_token;
     }
     if (gemm.from_earlier_passes) layers.back()[workload::kFromEarlierPasses] = true;
+    if (gemm.of_sequence) layers.back()[workload::kOfSequence] = true;
     for (const workload::VectorWork work : gemm.after.list()) {
       layers.back()["after"].push_back(workload::to_string(work));
     }

@@ -25,7 +25,8 @@ double weight_bytes(const GemmLayer& layer) { return layer.weights_are_activatio
 double weight_bytes_so_far(const Place& place) {
   return place.earlier_weight_bytes + weight_bytes(place.layer) * static_cast<double>(place.layer.repeat);
 }
-/// log2 of what has to be kept for that many bytes of weights to stay on a chip: they, and one layer's input and output.
+/// log2 of what has to be kept for that many bytes of weights to stay on a chip: they, and one layer's input and
+/// output.
 double log2_kept(double weights, const Place& place) { return log2_above(weights + 2 * place.most_made_bytes); }
 
 /// Whether a product's rows are pixels of a map that has rows, as the accelerator model takes it (`windowed`,
@@ -50,9 +51,9 @@ double log2_row_outputs(const GemmLayer& layer) {
 }
 
 /// log2 of the larger of both: what a row needs at the least of a memory that nothing is shared over. A product without
-/// rows is cut wherever it has to be.
+/// rows and a sequence are cut wherever they have to be.
 double log2_row(const GemmLayer& layer) {
-  return has_rows(layer) ? std::max(log2_row_inputs(layer), log2_row_outputs(layer)) : 0;
+  return has_rows(layer) && !layer.of_sequence ? std::max(log2_row_inputs(layer), log2_row_outputs(layer)) : 0;
 }
 
 struct LayerFormula {
@@ -60,8 +61,9 @@ struct LayerFormula {
   double (*compute)(const Place&);
 };
 
-const std::vector<LayerFormula>& layer_formulas() {
-  static const std::vector<LayerFormula> table{
+/// Of the layer alone, and of what runs before it.
+std::vector<LayerFormula> first_formulas() {
+  return {
       {{"log2_m", "Rows of the product: output pixels or tokens, batch included."},
        [](const Place& p) { return log2_of(p.layer.m); }},
       {{"log2_n", "Columns of the product: output channels of one group."},
@@ -98,6 +100,12 @@ const std::vector<LayerFormula>& layer_formulas() {
        [](const Place& p) { return p.layer.m == 1 ? 1.0 : 0.0; }},
       {{"last", "1 for the last layer: its output leaves the chip."},
        [](const Place& p) { return p.last ? 1.0 : 0.0; }},
+  };
+}
+
+/// Of the network, of rows and of memory.
+std::vector<LayerFormula> last_formulas() {
+  return {
       {{"log2_most_handed_over_bytes", "The most that any layer of the network hands over to another."},
        [](const Place& p) { return log2_above(p.most_handed_over_bytes); }},
       {{"log2_all_weight_bytes", "Trained weights of the whole network."},
@@ -112,7 +120,7 @@ const std::vector<LayerFormula>& layer_formulas() {
        [](const Place& p) { return p.layer.from_earlier_passes ? 1.0 : 0.0; }},
       {{"log2_most_made_bytes", "As `log2_most_handed_over_bytes`, without what earlier passes made."},
        [](const Place& p) { return log2_above(p.most_made_bytes); }},
-      {{"log2_row", "The larger of a row's inputs and outputs; 0 for products that are no convolution."},
+      {{"log2_row", "The larger of a row's inputs and outputs; 0 where none has to be whole: products, sequences."},
        [](const Place& p) { return log2_row(p.layer); }},
       {{"log2_kept_bytes_so_far", "Trained weights up to this layer and twice the largest tensor made."},
        [](const Place& p) { return log2_kept(weight_bytes_so_far(p), p); }},
@@ -121,6 +129,16 @@ const std::vector<LayerFormula>& layer_formulas() {
       {{"log2_whole_window", "Weights of a depthwise convolution's window, which no lane divides; 0 for others."},
        [](const Place& p) { return p.layer.depthwise ? log2_of(p.layer.k) : 0; }},
   };
+}
+
+/// In the order of the versions.
+const std::vector<LayerFormula>& layer_formulas() {
+  static const std::vector<LayerFormula> table = [] {
+    std::vector<LayerFormula> all = first_formulas();
+    const std::vector<LayerFormula> others = last_formulas();
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }();
   return table;
 }
 

@@ -47,7 +47,7 @@ double exhaustive_cycles(const LayerShape& layer, const AcceleratorConfig& confi
   for (const GridSplit split : kGridSplits) {
     if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
     const PeShare pe = pe_share(layer, split, config.pes_x, config.pes_y);
-    const SmallestTile tile = smallest_tile(layer, pe);
+    const SmallestTile tile = smallest_tile(layer, pe, memory);
     if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) continue;
     if (tile.channels > memory.channels) continue;
     const double bands = row_bands(layer, pe, memory);

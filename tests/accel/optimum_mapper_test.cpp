@@ -53,8 +53,8 @@ TEST(OptimumMapper, LargerMemoriesSpoilNoMapping) {
     if (lane_bytes > working_memory(less).weight_tile_bytes) continue;
     const Residency residency{.weights_cached_frac = dice.below(2) == 1 ? 1.0 : 0.0};
     for_each_split(layer, less, [&](GridSplit, const PeShare& pe) {
-      if (!mapper_detail::fits(smallest_tile(layer, pe), working_memory(less))) return;
-      ASSERT_TRUE(mapper_detail::fits(smallest_tile(layer, pe), working_memory(more)));
+      if (!mapper_detail::fits(smallest_tile(layer, pe, working_memory(less)), working_memory(less))) return;
+      ASSERT_TRUE(mapper_detail::fits(smallest_tile(layer, pe, working_memory(more)), working_memory(more)));
       for_each_core_split(pe, less, [&](const CoreShare& core) {
         const auto judged_on = [&](const AcceleratorConfig& config) {
           const WorkingMemory memory = working_memory(config);

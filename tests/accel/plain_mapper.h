@@ -71,7 +71,7 @@ inline void note_misfit(Mapping& best, double needed_bytes, double available_byt
     if (layer.depthwise && (split.x == GemmDimension::k || split.y == GemmDimension::k)) continue;
     candidate.split = split;
     candidate.pe = pe_share(layer, split, config.pes_x, config.pes_y);
-    const SmallestTile tile = smallest_tile(layer, candidate.pe);
+    const SmallestTile tile = smallest_tile(layer, candidate.pe, memory);
     if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) {
       note_misfit(best, std::max(tile.input_bytes, tile.output_bytes), memory.input_tile_bytes, false);
       continue;

@@ -48,7 +48,7 @@ struct ConvolutionOnAPe {
 
 TEST(SmallestTile, ConvolutionNeedsOneWindowOfRows) {
   const ConvolutionOnAPe c;
-  const SmallestTile tile = smallest_tile(c.layer, c.pe);
+  const SmallestTile tile = smallest_tile(c.layer, c.pe, {});
   EXPECT_EQ(tile.input_bytes, 288);  // 3 rows * 12 pixels * 8 bytes
   EXPECT_EQ(tile.output_bytes, 50);  // one row: 10 pixels * 5 channels
 }
@@ -58,10 +58,10 @@ TEST(SmallestTile, GemmStreamsItsReduction) {
   PeShare pe;
   pe.k = 1000;
   pe.n = 30;
-  EXPECT_EQ(smallest_tile(layer, pe).input_bytes, 4);  // one four-way group
-  EXPECT_EQ(smallest_tile(layer, pe).output_bytes, 1);
+  EXPECT_EQ(smallest_tile(layer, pe, {}).input_bytes, 4);  // one four-way group
+  EXPECT_EQ(smallest_tile(layer, pe, {}).output_bytes, 1);
   pe.k = 3;
-  EXPECT_EQ(smallest_tile(layer, pe).input_bytes, 3);
+  EXPECT_EQ(smallest_tile(layer, pe, {}).input_bytes, 3);
 }
 
 TEST(SmallestWeightTile, IsAWindowOfFourChannelsPerLane) {

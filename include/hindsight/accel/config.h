@@ -72,6 +72,7 @@ struct TemplateRules {
   bool weights_in_pes = false;         ///< PE memories keep weights where all activations stay on chip
   bool constants_in_halves = false;    ///< the parameter memory holds a layer's constants and the next one's, half each
   bool caches_in_dram = false;         ///< keys and values of earlier passes never stay on chip
+  bool cuts_sequences = false;         ///< a tile of a map of one row has part of it
 };
 
 /// A plain struct; copyable to a device. Integers are counts. One field per design parameter, then the

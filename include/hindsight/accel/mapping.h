@@ -334,7 +334,7 @@ constexpr Mapping misfit_of(const Question& asked) {
   for (const GridSplit split : grid_splits) {
     if (!is_possible(split, asked.layer, asked.config)) continue;
     const SmallestTile tile =
-        smallest_tile(asked.layer, pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y));
+        smallest_tile(asked.layer, pe_share(asked.layer, split, asked.config.pes_x, asked.config.pes_y), asked.memory);
     if (std::max(tile.input_bytes, tile.output_bytes) > asked.memory.input_tile_bytes) {
       note_misfit(misfit, std::max(tile.input_bytes, tile.output_bytes), asked.memory.input_tile_bytes, false);
       continue;
@@ -380,7 +380,7 @@ constexpr Mapping misfit_of(const Question& asked) {
     mapper_detail::SplitBound& bound = splits[count];
     bound.split = split;
     bound.pe = pe_share(layer, split, config.pes_x, config.pes_y);
-    if (!mapper_detail::fits(smallest_tile(layer, bound.pe), memory)) continue;
+    if (!mapper_detail::fits(smallest_tile(layer, bound.pe, memory), memory)) continue;
     const NocLoad one_pass = noc_load(layer, bound.pe, CoreShare{}, TilePlan{}, residency, config.sum_operands());
     bound.noc_bytes = mapper_detail::noc_bytes(one_pass);
     bound.noc_cycles = noc_cycles(one_pass, config);

@@ -36,7 +36,8 @@ struct LayerShape {
   double vector_elements = 0;  ///< of the layer's output that they read and write back; 0: no work
   double other_operands = 0;   ///< elements that other layers wrote
   bool depthwise = false;
-  bool windowed = false;  ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
+  bool of_sequence = false;  ///< a convolution whose maps and windows have one row
+  bool windowed = false;     ///< a convolution: rows and columns of a feature map, otherwise a plain GEMM
   bool weights_are_activations = false;
   bool from_earlier_passes = false;  ///< keys or values that no layer of the network makes
   /// Equal layers cost the same; the order is for tables.
@@ -63,6 +64,7 @@ struct LayerShape {
   shape.input_bytes = layer.input_bytes;
   shape.output_bytes = layer.output_bytes;
   shape.depthwise = layer.depthwise;
+  shape.of_sequence = layer.of_sequence;
   shape.weights_are_activations = layer.weights_are_activations;
   shape.from_earlier_passes = layer.from_earlier_passes;
   return shape;

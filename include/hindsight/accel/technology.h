@@ -15,8 +15,9 @@ namespace hindsight::accel {
 inline constexpr int kModelVersion = 1;
 /// The newest, of the technologies *-silicon. Those since kFirstSiliconModelVersion read the same keys; version 3
 /// leaves keys and values of earlier passes in DRAM, and counts what that holds as a GPU's is counted. Of networks
-/// without such keys that the DRAM holds its figures are those of version 2.
-inline constexpr int kSiliconModelVersion = 3, kFirstSiliconModelVersion = 2;
+/// without such keys that the DRAM holds its figures are those of version 2. Version 4 cuts sequences (convolutions of
+/// one row) along their row where version 3 finds no tile that fits; all else is as it was.
+inline constexpr int kSiliconModelVersion = 4, kFirstSiliconModelVersion = 2;
 
 /// Power-law fit of CACTI results for one port width: y = coefficient * KiB^exponent.
 struct PowerLaw {

@@ -25,6 +25,7 @@ struct WorkingMemory {
   double partial_sum_bytes = 0;      ///< per PE, both output buffers together: int32 sums are not double buffered
   double weight_tile_bytes = 0;      ///< per core, one of two buffers
   double accumulators_per_core = 0;  ///< int32 entries, one of two buffers
+  bool cuts_sequences = false;       ///< as TemplateRules
   /// Channels whose constants a PE holds for one layer, one of two halves; infinity where the mapper does not ask.
   double channels = std::numeric_limits<double>::infinity();
 };
@@ -40,6 +41,7 @@ struct WorkingMemory {
           .partial_sum_bytes = pe_working_bytes / 2.0,
           .weight_tile_bytes = config.core_memory_bytes * config.core_working_frac / 2.0 / operand,
           .accumulators_per_core = config.activation_memory_entries / (2.0 * config.cores_per_pe),
+          .cuts_sequences = config.rules.cuts_sequences,
           .channels = config.rules.constants_in_halves && config.precision == Precision::int8
                           ? config.parameter_memory_entries / 2.0
                           : std::numeric_limits<double>::infinity()};
@@ -53,6 +55,11 @@ struct WorkingMemory {
   return static_cast<double>(static_cast<std::int64_t>(accumulators_per_core / lanes));
 }
 
+/// Whether a tile of the layer may end within a row of its maps.
+[[nodiscard]] constexpr bool is_cut_along_row(const LayerShape& layer, const WorkingMemory& memory) {
+  return layer.of_sequence && memory.cuts_sequences;
+}
+
 /// Smallest input and output tiles of a PE: what a mapping needs at the least.
 struct SmallestTile {
   double input_bytes = 0;
@@ -60,13 +67,16 @@ struct SmallestTile {
   double channels = 0;  ///< whose constants have to be there
 };
 /// Equation: input = window rows * columns with halo * pixel bytes (one row of outputs); a plain GEMM can stream K,
-/// so it needs one row of one 4-byte group. Output = one row of int8 outputs.
-[[nodiscard]] constexpr SmallestTile smallest_tile(const LayerShape& layer, const PeShare& pe) {
+/// so it needs one row of one 4-byte group. Output = one row of int8 outputs. Of a sequence that is cut along its row:
+/// one window, and one pixel of outputs.
+[[nodiscard]] constexpr SmallestTile smallest_tile(const LayerShape& layer, const PeShare& pe,
+                                                   const WorkingMemory& memory) {
   if (!layer.windowed) {
     return {.input_bytes = std::min(pe.k, 4.0), .output_bytes = std::min(pe.n, 1.0), .channels = pe.n};
   }
-  return {.input_bytes = layer.kernel_rows * pe.in_columns * pe.pixel_bytes,
-          .output_bytes = pe.columns * pe.n,
+  const bool is_cut = is_cut_along_row(layer, memory);
+  return {.input_bytes = layer.kernel_rows * (is_cut ? layer.kernel_columns : pe.in_columns) * pe.pixel_bytes,
+          .output_bytes = (is_cut ? 1.0 : pe.columns) * pe.n,
           .channels = pe.n};
 }
 
@@ -81,8 +91,16 @@ struct SmallestTile {
 
 /// Number of row bands that a PE's share is cut into, so that one band of inputs and one of outputs fit.
 ///
-/// Equation: rows = min((input buffer / row bytes - window) / stride + 1, output buffer / output row bytes).
+/// Equation: rows = min((input buffer / row bytes - window) / stride + 1, output buffer / output row bytes). A sequence
+/// that is cut along its row has as many rows as that has pixels.
 [[nodiscard]] constexpr double row_bands(const LayerShape& layer, const PeShare& pe, const WorkingMemory& memory) {
+  if (is_cut_along_row(layer, memory)) {
+    const double by_input =
+        (memory.input_tile_bytes / pe.pixel_bytes - layer.kernel_columns) / layer.stride_columns + 1.0;
+    const double all = pe.rows * pe.columns, by_output = memory.output_tile_bytes / pe.n;
+    const double pixels = std::max(1.0, std::min({by_input, by_output, all}));
+    return tile_count(all, static_cast<double>(static_cast<std::int64_t>(pixels)));
+  }
   double rows_by_input = 0;
   if (layer.windowed) {
     const double input_row_bytes = pe.in_columns * pe.pixel_bytes;

@@ -103,6 +103,8 @@ struct GemmLayer {
   /// matmul: they are the keys or values of more tokens than the pass has, which passes before it made. Known of layers
   /// of a Network.
   bool from_earlier_passes = false;
+  /// Convolution over a sequence: maps and windows of one row, which can be cut anywhere along it.
+  bool of_sequence = false;
   double macs = 0;          ///< multiply-accumulates, all of `count`
   double parameters = 0;    ///< trained parameters incl. bias (0 for matmul)
   double weight_bytes = 0;  ///< int8 weight elements of the k x n operand, all of `count`; biases excluded
@@ -117,6 +119,8 @@ struct GemmLayer {
 
 /// Key of GemmLayer::from_earlier_passes in JSON; of a log's layers where it is true.
 inline constexpr const char* kFromEarlierPasses = "from_earlier_passes";
+/// The same of GemmLayer::of_sequence.
+inline constexpr const char* kOfSequence = "of_sequence";
 
 /// Whether two successive layers are one attention: its scores, and what they weigh.
 [[nodiscard]] constexpr bool are_attention(const GemmLayer& scores, const GemmLayer& values) {

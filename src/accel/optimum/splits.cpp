@@ -33,6 +33,7 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
       residency_({.weights_cached_frac = cached ? 1.0 : 0.0}),
       lane_tile_bytes_(smallest_weight_tile_bytes(layer, 1.0, largest.macs_per_lane, largest.rules.whole_windows)) {
   grid_.reserve(kGridSplits.size());
+  const WorkingMemory memory = working_memory(largest);
   for_each_split(layer, largest, [&](GridSplit split, const PeShare& pe) {
     const auto grid = static_cast<std::uint32_t>(grid_.size());
     const NocLoad at_once = noc_load(layer, pe, CoreShare{}, TilePlan{}, residency_, largest.sum_operands());
@@ -40,7 +41,7 @@ Splits::Splits(const LayerShape& layer, const AcceleratorConfig& largest, bool c
                                .pe = pe,
                                .noc_bytes = mapper_detail::noc_bytes(at_once),
                                .noc_cycles = noc_cycles(at_once, largest)},
-                     .tile = smallest_tile(layer, pe)});
+                     .tile = smallest_tile(layer, pe, memory)});
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
       const NocLoad noc = noc_load(layer, pe, core, TilePlan{}, residency_, largest.sum_operands());
       cores_.push_back({.share = core,

@@ -26,7 +26,7 @@ LeastTraffic least_traffic(const LayerShape& layer, const AcceleratorConfig& lar
   mapping.reuse = std::max(1.0, accumulator_reuse(memory.accumulators_per_core, 1));
   for_each_split(layer, largest, [&](GridSplit, const PeShare& pe) {
     mapping.pe = pe;
-    const SmallestTile tile = smallest_tile(layer, pe);
+    const SmallestTile tile = smallest_tile(layer, pe, memory);
     if (tile.input_bytes > memory.input_tile_bytes || tile.output_bytes > memory.output_tile_bytes) return;
     for_each_core_split(pe, largest, [&](const CoreShare& core) {
       mapping.core = core;
