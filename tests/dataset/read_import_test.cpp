@@ -460,6 +460,23 @@ TEST_F(ReadImport, AKeyThatIsGivenTwiceIsRefusedByLine) {
       << "other objects may have it";
 }
 
+// The parser ends at it: what stands behind was left out without a word.
+TEST_F(ReadImport, ANulByteInJsonIsRefusedByPlace) {
+  using namespace std::string_literals;
+  EXPECT_THAT(refusal("{\"a\": 1}\n{\"a\": 2}\0{\"a\": 3}\n"s), StartsWith("2:9: a NUL byte. Is this JSON, in UTF-8?"));
+  EXPECT_THAT(refusal("{\"a\": 1}\n{\"a\": 1e999}\n"), StartsWith("2:1: a number beyond 1.8e308. Write one"));
+}
+
+TEST_F(ReadImport, AConfigurationOfKernelTunerIsThereOnce) {
+  const std::string start = R"({"tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": 3},)"
+                            "\n";
+  const std::string again = start + R"("1": {"a": 1, "time": 9})";
+  for (const char* end : {"}}", "", ",\n", ",\n\"2\": {\"a\""}) {  // closed or not, with half an entry
+    EXPECT_THAT(refusal(again + end), StartsWith("2:1: the key '1' is given twice in one object")) << end;
+  }
+  EXPECT_THAT(refusal(start + R"("2": {"a": 2, "time": 3, "time": 4}}})"), StartsWith("2:26: the key 'time' is given"));
+}
+
 TEST_F(ReadImport, PythonsConstantsInTextsStayTexts) {
   const ImportSource source =
       read(R"({"a": "NaN \"Infinity\" \\", "b": [NaN, -Infinity], "c": -Infinity, "d": Infinity})"
