@@ -49,25 +49,25 @@ TEST(JsonExcess, ANulByteCutsATextOff) {
 }
 
 /// "BYTE:NAME" of the name that is given again; a name with escapes is its last letter.
-std::string repeated(std::string_view text) {
+std::string name_again(std::string_view text) {
   const auto found =
       repeated_json_name(text, [](std::string_view quoted) { return std::string(1, quoted[quoted.size() - 2]); });
   return found ? std::to_string(found->byte) + ":" + found->name : "";
 }
 
 TEST(RepeatedJsonName, IsOfOneObject) {
-  EXPECT_EQ(repeated(R"({"a":1,"b":2,"a":3})"), "13:a");
-  EXPECT_EQ(repeated(R"({"b":1,"a":1,"a":2,"b":3})"), "13:a") << "the first that is given again";
-  EXPECT_EQ(repeated(R"({"a":1,"a":2,"a":3})"), "7:a");
-  EXPECT_EQ(repeated(R"([{"a":1},{"a":{"a":1}},["a","a"]])"), "") << "other objects may have it";
-  EXPECT_EQ(repeated(R"({"a":"\"a\":","b":"a"})"), "") << "texts are no names";
-  EXPECT_EQ(repeated(R"({"":1,"":2})"), "6:");
-  EXPECT_EQ(repeated(R"({"b":1,"\u0062b":2})"), "7:b") << "by what is meant";
+  EXPECT_EQ(name_again(R"({"a":1,"b":2,"a":3})"), "13:a");
+  EXPECT_EQ(name_again(R"({"b":1,"a":1,"a":2,"b":3})"), "13:a") << "the first that is given again";
+  EXPECT_EQ(name_again(R"({"a":1,"a":2,"a":3})"), "7:a");
+  EXPECT_EQ(name_again(R"([{"a":1},{"a":{"a":1}},["a","a"]])"), "") << "other objects may have it";
+  EXPECT_EQ(name_again(R"({"a":"\"a\":","b":"a"})"), "") << "texts are no names";
+  EXPECT_EQ(name_again(R"({"":1,"":2})"), "6:");
+  EXPECT_EQ(name_again(R"({"b":1,"\u0062b":2})"), "7:b") << "by what is meant";
 }
 
 TEST(RepeatedJsonName, WhatIsNoJsonDoesNoHarm) {
   for (const char* text : {"", "\"", "\"a", "}", "]:", "{:", "{\"a\\", "{\"a\":1,\"a\":2"})
-    EXPECT_EQ(repeated(text), "");
+    EXPECT_EQ(name_again(text), "");
 }
 
 }  // namespace
