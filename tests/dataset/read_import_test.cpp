@@ -209,6 +209,10 @@ TEST_F(ReadImport, OperationsThatCannotBeAreRefusedByLine) {
   EXPECT_EQ(refusal(kStudy + R"({"op_code": 4, "study_id": -1})"
                              "\n"),
             "2: study -1 was never created" + expected);
+  EXPECT_EQ(refusal(R"({"op_code": 0, "study_name": "s", "directions": [3]})"
+                    "\n" +
+                    kTrial),
+            "1: direction 3 of a study is unknown" + expected);
   EXPECT_EQ(refusal(kStudy + kTrial + finished(0, "null", 5)), "3: state 5 of a trial is unknown" + expected);
   EXPECT_EQ(refusal(kStudy + kTrial +
                     R"({"op_code": 5, "trial_id": 0, "param_name": "a", "param_value_internal": "1"})"
@@ -415,6 +419,10 @@ TEST_F(ReadImport, AnExportAsLines) {
   EXPECT_EQ(refusal(line + R"({"design": {"a": 1}, "feasible": 1})"
                            "\n"),
             "2: has no design and no feasibility (expected: a row of `hindsight log export --format jsonl`)");
+  EXPECT_EQ(refusal(line + R"({"design": {"a": 1}, "feasible": true, "metrics": {"time": "fast"}, "reasons": []})"
+                           "\n"),
+            "2: time is 'fast', which is not a number")
+      << "a feasible row without it would be stored";
   EXPECT_EQ(refusal(line + R"({"design": {"b": 1}, "feasible": true, "metrics": {}, "reasons": []})"
                            "\n"),
             "2: has other parameters than the rows before (an import has one design space). Export one with --space");
