@@ -27,6 +27,10 @@ Json document_of(const std::string& file) {
   if (const std::string excess = json_excess(text); !excess.empty()) refuse_file(file, excess);
   Json root = Json::parse(text, nullptr, false);
   if (root.is_discarded()) refuse_file(file, "not JSON");
+  const auto unquoted = [](std::string_view quoted) { return Json::parse(quoted).get<std::string>(); };
+  if (const auto repeated = repeated_json_name(text, unquoted)) {
+    refuse_file(file, fmt::format("the key '{}' is given twice in one object", printable(repeated->name, 40)));
+  }
   if (!root.is_object() || !root.contains("proposals") || !root["proposals"].is_array()) {
     refuse_file(file, "no list 'proposals'");
   }

@@ -217,6 +217,10 @@ std::string ConfigNode::as_name() const {
     impl_->fail(fmt::format("{} is {}, but a name has one line. Remove the line end or tab.", impl_->element->label,
                             kind_text(*impl_->element)));
   }
+  if (trimmed(text).empty()) {
+    impl_->fail(fmt::format("{} is {}, but a name is not blank. Write one.", impl_->element->label,
+                            kind_text(*impl_->element)));
+  }
   return text;
 }
 

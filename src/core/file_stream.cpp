@@ -79,6 +79,16 @@ class TemporaryFile {
   FileDescriptor descriptor_;  // last: its initialiser sets path_
 };
 
+/// Gives a new file the group and the mode of the one that it replaces, which a umask narrowed. In another group the
+/// mode would let in whom the old one did not; there, and where a file system cannot, it stays as it was made.
+void keep_access(int number, const struct stat& replaced) {
+  struct stat own {};
+  if (::fstat(number, &own) != 0) return;
+  constexpr auto kSameUser = static_cast<uid_t>(-1);
+  if (own.st_gid != replaced.st_gid && ::fchown(number, kSameUser, replaced.st_gid) != 0) return;
+  static_cast<void>(::fchmod(number, replaced.st_mode & 0777U));
+}
+
 /// A file without a name, open for reading and writing: it goes with its descriptor.
 int nameless_file() {
   const char* folder = std::getenv("TMPDIR");
@@ -192,6 +202,7 @@ AtomicFile::AtomicFile(const fs::path& file) : state_(std::make_unique<State>())
   }
   if (exists) mode = facts.st_mode & 0777U;
   state_->temporary = std::make_unique<TemporaryFile>(state_->target, mode);
+  if (exists) keep_access(state_->temporary->number(), facts);
 }
 
 AtomicFile::~AtomicFile() = default;

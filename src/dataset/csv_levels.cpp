@@ -30,7 +30,31 @@ bool is_no_value(const std::string& cell) {
   return std::find(kNone.begin(), kNone.end(), lower_case(cell)) != kNone.end();
 }
 
-bool starts_like_number(std::string_view text) {
+namespace {
+
+/// What typesetting has for a minus sign: U+2212, U+2013, U+FE63, U+FF0D.
+constexpr std::array<std::string_view, 4> kTypesetMinuses = {"\u2212", "\u2013", "\ufe63", "\uff0d"};
+/// Blanks that it has around and within numbers: U+00A0, U+2007, U+2009, U+202F, U+FEFF.
+constexpr std::array<std::string_view, 5> kTypesetBlanks = {"\u00a0", "\u2007", "\u2009", "\u202f", "\ufeff"};
+
+/// A number as a keyboard has it: "-2.5" of one with U+2212 or a no-break space.
+std::string as_typed(std::string_view text) {
+  std::string typed(text);
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = typed.find(from); at != std::string::npos; at = typed.find(from, at + to.size())) {
+      typed.replace(at, from.size(), to);
+    }
+  };
+  for (const std::string_view minus : kTypesetMinuses) replace(minus, "-");
+  for (const std::string_view blank : kTypesetBlanks) replace(blank, "");
+  return typed;
+}
+
+}  // namespace
+
+bool starts_like_number(std::string_view given) {
+  const std::string typed = as_typed(given);
+  std::string_view text = typed;
   while (!text.empty() && (text.front() == '+' || text.front() == '-' || text.front() == '.')) text.remove_prefix(1);
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
@@ -77,7 +101,10 @@ std::string remedy_of_comma(std::string_view text) {
 }  // namespace
 
 std::string not_a_number(const std::string& name, const std::string& cell) {
-  const std::string remedy = remedy_of_comma(cell);
+  const std::string typed = as_typed(cell);
+  const std::string remedy = typed != cell && parse_double(typed)
+                                 ? fmt::format("a sign or a blank of typesetting? Write {}", typed)
+                                 : remedy_of_comma(cell);
   return fmt::format("{} is '{}', which is not a number{}", name, printable(cell),
                      remedy.empty() ? "" : fmt::format(" ({})", remedy));
 }

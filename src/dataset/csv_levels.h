@@ -37,13 +37,13 @@ class LevelLookup {
 [[nodiscard]] std::optional<bool> parse_flag(const std::string& cell);
 /// Whether a cell says that there is no value: empty, "nan", "n/a", "-".
 [[nodiscard]] bool is_no_value(const std::string& cell);
-/// Whether a text that is no number was meant as one: "12 ms", "3,5".
-[[nodiscard]] bool starts_like_number(std::string_view text);
+/// Whether a text that is no number was meant as one: "12 ms", "3,5", one with a minus sign or a blank of typesetting.
+[[nodiscard]] bool starts_like_number(std::string_view given);
 /// Whether a text is a number with a decimal comma, and perhaps points between thousands: "3,5", "1.234,5".
 [[nodiscard]] bool has_decimal_comma(std::string_view text);
 /// Whether a text is a whole number that a double does not hold to its last digit: two of them may be one value.
 [[nodiscard]] bool is_rounded(std::string_view text);
-/// "NAME is 'CELL', which is not a number", with the cause where that is a decimal comma.
+/// "NAME is 'CELL', which is not a number", with the cause where that is a decimal comma or a character of typesetting.
 [[nodiscard]] std::string not_a_number(const std::string& name, const std::string& cell);
 
 /// Whether a column's name in snake_case is that of an outcome: ok, status, exit_code, why.

@@ -17,15 +17,24 @@ using Json = nlohmann::json;
 /// Keys keep their order; for small objects, whose keys are looked up one by one.
 using OrderedJson = nlohmann::ordered_json;
 
+/// Where a text comes from, and what it should be. Refers to both.
+struct JsonOrigin {
+  const std::filesystem::path& file;
+  std::string_view expected;
+  std::size_t first_line = 1;
+};
+
 /// `text` as JSON. Python's NaN, Infinity and -Infinity become the texts "nan", "inf" and "-inf". `first_line` is the
 /// line of the file that `text` begins in. Error{usage} with file:line:column, what is wrong, and that `expected` was
-/// expected; of ordered JSON, which is rows that people write, also for a key that one object has twice.
+/// expected, also for a key that one object has twice and for a NUL byte, where a parser would end.
 [[nodiscard]] Json parse_json(std::string_view text, const std::filesystem::path& file, std::string_view expected,
                               std::size_t first_line = 1);
 [[nodiscard]] OrderedJson parse_ordered_json(std::string_view text, const std::filesystem::path& file,
                                              std::string_view expected, std::size_t first_line = 1);
-/// The same, or nothing where it is no JSON.
+/// The same, or nothing where it is no JSON. Of a key that one object has twice, one value is kept.
 [[nodiscard]] std::optional<Json> try_json(std::string_view text);
+/// Of a text that is JSON. Error{usage} as parse_json() for a key that one object has twice.
+void require_names_once(std::string_view text, const JsonOrigin& origin);
 
 /// A number, text or truth value as a cell of a table: "2", "0.1", "true"; null is "". Lists and objects as JSON.
 template <class Value>

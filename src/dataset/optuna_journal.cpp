@@ -126,6 +126,9 @@ class Replay {
     constexpr std::size_t kMostObjectives = 1000;  // [chosen] far above any study; each trial is looked at for all
     for (const Json& direction : value_of(entry, "directions")) {
       if (study.directions.size() == kMostObjectives) fail(fmt::format("more than {} objectives", kMostObjectives));
+      if (direction != 0 && direction != 1 && direction != 2) {  // not set, minimise, maximise
+        fail(fmt::format("direction {} of a study is unknown", printable(cell_of(direction), 20)));
+      }
       study.directions.push_back(direction == 2 ? Direction::maximise : Direction::minimise);
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "dataset/csv_levels.h"
@@ -242,7 +243,13 @@ ImportSource read_export_lines(std::string_view text, const std::filesystem::pat
     StatedOutcome outcome{.workload = text_of(row, "workload"), .feasible = row["feasible"].get<bool>()};
     const OrderedJson& metrics = value_of(row, "metrics");
     for (const auto& [name, value] : metrics.items()) {
-      if (const auto number = number_of(value)) outcome.metrics.emplace_back(name, *number);
+      if (value.is_null()) continue;
+      const std::optional<double> number = number_of(value);
+      if (!number) {
+        throw Error(ErrorKind::usage, fmt::format("{}:{}: {}", printable(file.string(), 300), line,
+                                                  not_a_number(printable(name, 60), cell_of(value).substr(0, 60))));
+      }
+      outcome.metrics.emplace_back(name, *number);
     }
     if (!outcome.feasible) {
       for (const OrderedJson& reason : value_of(row, "reasons")) outcome.violations.push_back(violation_of(reason));

@@ -34,19 +34,24 @@ struct Document {
 /// The cache is written entry by entry, each with a comma behind it; only the end of the tuning closes it. A tool that
 /// was killed leaves half an entry.
 Document parsed(std::string_view text, const std::filesystem::path& file) {
-  if (std::optional<Json> whole = try_json(text)) return {.json = std::move(*whole), .remark = {}};
+  const auto tried = [&](std::string_view candidate) {
+    std::optional<Json> json = try_json(candidate);
+    if (json) require_names_once(candidate, {.file = file, .expected = kCacheExpected});
+    return json;
+  };
+  if (std::optional<Json> whole = tried(text)) return {.json = std::move(*whole), .remark = {}};
   std::string_view kept = trimmed(text);
   const auto closed = [](std::string_view entries) {
     entries = trimmed(entries);
     if (entries.ends_with(',')) entries.remove_suffix(1);
     return std::string(entries) + "}}";
   };
-  if (std::optional<Json> json = try_json(closed(kept))) {
+  if (std::optional<Json> json = tried(closed(kept))) {
     return {.json = std::move(*json), .remark = "the cache is not closed: the tuning was not over"};
   }
   const std::size_t line = kept.rfind('\n');
   if (line != std::string_view::npos) {
-    if (std::optional<Json> json = try_json(closed(kept.substr(0, line)))) {
+    if (std::optional<Json> json = tried(closed(kept.substr(0, line)))) {
       return {.json = std::move(*json),
               .remark = "the cache is not closed, and its last line, half an entry, is left out"};
     }

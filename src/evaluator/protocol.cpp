@@ -57,6 +57,10 @@ struct Reader {
                        number ? ", which has no NaN and no Infinity" : ""));
     }
     if (!json.is_object()) fail(fmt::format("'{}' is no JSON object", shown(json)));
+    const auto unquoted = [](std::string_view quoted) { return Json::parse(quoted).get<std::string>(); };
+    if (const auto repeated = repeated_json_name(text, unquoted)) {
+      fail(fmt::format("'{}' is given twice in one object", printable(repeated->name, kShownValue)));
+    }
     return json;
   }
   void require_known(const Json& json, const std::vector<std::string>& known, std::string_view what) const {

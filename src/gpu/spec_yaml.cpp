@@ -39,7 +39,7 @@ constexpr Bounds kSizeGb{.low = 0.1, .high = 1e5};
 constexpr Bounds kPowerW{.low = 1, .high = 1e5};
 constexpr Bounds kIdleW{.low = 0.1, .high = 1e4};
 constexpr Bounds kDieMm2{.low = 1, .high = 1e5};
-constexpr Bounds kCapability{.low = 1, .high = 99};
+constexpr Bounds kCapability{.low = 1, .high = 29};  // 89, as compilers write 8.9, is none
 
 void check_source(const ConfigNode& node, const std::string& source, const std::string& note) {
   if (source.empty()) node.fail("an empty source (every number says where it is from)");
@@ -79,6 +79,15 @@ class Group {
     return entry.at("value").as_double(bounds);
   }
 
+  /// Of what is counted.
+  [[nodiscard]] double whole(const std::string& key, Bounds bounds) const {
+    const double value = number(key, bounds);
+    if (value != std::floor(value)) {
+      node_.at(key).fail(fmt::format("'{}' is {} but must be a whole number.", key, shortest(value)));
+    }
+    return value;
+  }
+
   /// A table of numbers that all come from the group's source.
   void cite(const std::string& field) const { sources_->push_back({field, source_, note_}); }
 
@@ -116,7 +125,7 @@ void lock_clock(const Group& group, GpuSpec& spec) {
 void read_chip(Group group, GpuSpec& spec) {
   group.require_only({"compute_capability", "sms", "boost_mhz", "locked_mhz", "die_mm2", "node"});
   spec.compute_capability = static_cast<int>(std::lround(group.number("compute_capability", kCapability) * 10));
-  spec.sms = group.number("sms", kSms);
+  spec.sms = group.whole("sms", kSms);
   spec.boost_hz = group.number("boost_mhz", kClockMhz) * units::kMega;
   if (group.node().has("locked_mhz")) lock_clock(group, spec);
   if (group.node().has("die_mm2")) spec.die_mm2 = group.number("die_mm2", kDieMm2);
@@ -144,9 +153,9 @@ void read_math(const ConfigNode& node, GpuSpec& spec, std::vector<SpecSource>& s
 
 SmLimits read_sm(Group group) {
   group.require_only({"threads", "blocks", "registers", "registers_per_thread", "shared_kib", "shared_per_block_kib"});
-  return {.threads = group.number("threads", kThreads),
-          .blocks = group.number("blocks", kBlocks),
-          .registers = group.number("registers", kRegisters),
+  return {.threads = group.whole("threads", kThreads),
+          .blocks = group.whole("blocks", kBlocks),
+          .registers = group.whole("registers", kRegisters),
           .registers_per_thread = group.number("registers_per_thread", kRegistersPerThread),
           .shared_bytes = group.number("shared_kib", kSharedKib) * kKib,
           .shared_bytes_per_block = group.number("shared_per_block_kib", kSharedKib) * kKib};

@@ -193,6 +193,20 @@ std::string exact_remedy(const ProposalRequest& request, const Proposals& so_far
   return command.empty() || command.size() > kLongest ? "" : "Whether any does, exactly: " + command;
 }
 
+/// Error{incompatible} where the model predicts no number for a design that is proposed.
+void require_numbers(const ProposalRequest& request, const optimize::ProposeResult& result) {
+  for (const optimize::Proposal& proposal : result.proposals) {
+    const auto is_number = [](double value) { return std::isfinite(value); };
+    if (std::ranges::all_of(proposal.objective, is_number) && std::ranges::all_of(proposal.p_feasible, is_number)) {
+      continue;
+    }
+    throw Error(ErrorKind::incompatible,
+                fmt::format("{}: predicts no number for designs that it takes for the best (its weights or scales are "
+                            "too large). Train it again, or name another --model",
+                            printable(request.model, 200)));
+  }
+}
+
 optimize::ProposeResult search_for(const ProposalRequest& request, const Proposals& so_far) {
   const surrogate::Model& model = so_far.model;
   optimize::ProposeOptions options = so_far.options;
@@ -203,7 +217,9 @@ optimize::ProposeResult search_for(const ProposalRequest& request, const Proposa
   };
   now_reading({});  // what was read last is not what takes the time
   const Steps searching("searching designs");
-  return optimize::propose(model, options);
+  optimize::ProposeResult result = optimize::propose(model, options);
+  require_numbers(request, result);
+  return result;
 }
 
 /// Predicted values and what the log has of the proposals.

@@ -286,16 +286,13 @@ Network read_network(const ConfigNode& root) {
     extra.count = node->at("count").as_int(1, kLargestExactInteger);
     extra.what = node->at("what").as_string();
   }
-  const std::optional<ConfigNode> stand_in = root.find("stand_in");
+  const std::optional<ConfigNode> marked = root.find("stand_in");
+  const bool stand_in = marked && marked->as_bool();
+  std::string name = root.at("name").as_name();
+  std::string description = root.get_string("description", ""), source = root.get_string("source", "");
   std::vector<Layer> layers = read_layers(root.at("layers"), batch);
   try {
-    return {root.at("name").as_name(),
-            root.get_string("description", ""),
-            root.get_string("source", ""),
-            stand_in && stand_in->as_bool(),
-            batch,
-            std::move(layers),
-            extra};
+    return {std::move(name), std::move(description), std::move(source), stand_in, batch, std::move(layers), extra};
   } catch (const Error& error) {
     root.fail(error.what());
   }

@@ -107,6 +107,10 @@ TEST_F(FileModes, AFileThatIsReplacedKeepsItsMode) {
   fs::permissions(rows, fs::perms::owner_read | fs::perms::owner_write);
   run({"log", "export", logs, "--out", rows});
   EXPECT_EQ(mode_of(rows), 0600U);
+  // A table that a team shares, replaced by somebody whose umask is narrower.
+  fs::permissions(rows, static_cast<fs::perms>(0664));
+  run({"log", "export", logs, "--out", rows});
+  EXPECT_EQ(mode_of(rows), 0664U);
 }
 
 }  // namespace

@@ -146,6 +146,19 @@ TEST_F(LogImport, ADecimalCommaIsNamedAsTheCause) {
                  {"--objective", "ms", "--space", space});
 }
 
+// They were words, and so the reason of a design that failed.
+TEST_F(LogImport, ANumberWithCharactersOfTypesettingIsNoFailure) {
+  const std::string table = write("t.csv", "a,ms\n1,2.5\n2,\u22121.5\n3,\u00a04.5\n4,1\u202f500\n5,\u2013\n");
+  const Json said = imported(table, {"--objective", "ms"});
+  EXPECT_EQ(said.at("rejected_count"), 3);
+  std::string refused;
+  for (const Json& one : said.at("rejected")) refused += one.get<std::string>() + "\n";
+  for (const char* typed : {"-1.5", "4.5", "1500"}) {
+    EXPECT_THAT(refused,
+                HasSubstr(std::string("which is not a number (a sign or a blank of typesetting? Write ") + typed));
+  }
+}
+
 TEST_F(LogImport, AnObjectiveOfWhichMoreIsBetterIsSaidByAnOption) {
   const std::string table = write("t.csv", "a,gops\n1,5\n2,9\n3,7\n");
   ASSERT_EQ(import(table, {"--objective", "gops", "--maximise"}).exit_code, 0);

@@ -157,9 +157,11 @@ TEST(HostileConfig, RefusesWhatMakesTextLookLikeOtherText) {
   EXPECT_EQ(parse("name: \xef\xbc\xa1 é µ\n").at("name").as_name(), "\xef\xbc\xa1 é µ");
 }
 
-TEST(HostileConfig, ANameHasOneLine) {
+TEST(HostileConfig, ANameHasOneLineThatIsNotBlank) {
   EXPECT_USAGE_ERROR(parse("name: \"a\\nb\"\n").at("name").as_name(),
                      "x.yaml:1:7: 'name' is the text 'a\\x0ab', but a name has one line. Remove the line end or tab.");
+  EXPECT_USAGE_ERROR(parse("name: \" \"\n").at("name").as_name(),
+                     "x.yaml:1:7: 'name' is the text ' ', but a name is not blank. Write one.");
   EXPECT_EQ(parse("note: |\n  two\n  lines\n").at("note").as_string(), "two\nlines\n");
 }
 

@@ -127,6 +127,8 @@ TEST(Answers, TablesThatCannotBeAreRefusedByPlace) {
             "t.csv:2:11: the workload is 'a,b', several applications. Write a row for each, with its own values");
   EXPECT_EQ(answer_refusal(header + "tiled,1,3 ms,net\n"),
             "t.csv:2:9: latency_s is '3 ms', which is not a number. A design that failed has a reason instead");
+  EXPECT_THAT(answer_refusal(header + "tiled,1,\u22123.5,net\n"),
+              HasSubstr("which is not a number (a sign or a blank of typesetting? Write -3.5). A design that failed"));
   words.awaited = {"latency_s"};
   EXPECT_EQ(answer_refusal("mode,block,latency_us,area_mm2\ntiled,1,2,3\n", words),
             "t.csv: column 'latency_us' is no parameter of hand, no metric of the log, and none that `propose` writes. "

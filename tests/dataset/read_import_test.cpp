@@ -209,6 +209,10 @@ TEST_F(ReadImport, OperationsThatCannotBeAreRefusedByLine) {
   EXPECT_EQ(refusal(kStudy + R"({"op_code": 4, "study_id": -1})"
                              "\n"),
             "2: study -1 was never created" + expected);
+  EXPECT_EQ(refusal(R"({"op_code": 0, "study_name": "s", "directions": [3]})"
+                    "\n" +
+                    kTrial),
+            "1: direction 3 of a study is unknown" + expected);
   EXPECT_EQ(refusal(kStudy + kTrial + finished(0, "null", 5)), "3: state 5 of a trial is unknown" + expected);
   EXPECT_EQ(refusal(kStudy + kTrial +
                     R"({"op_code": 5, "trial_id": 0, "param_name": "a", "param_value_internal": "1"})"
@@ -415,6 +419,10 @@ TEST_F(ReadImport, AnExportAsLines) {
   EXPECT_EQ(refusal(line + R"({"design": {"a": 1}, "feasible": 1})"
                            "\n"),
             "2: has no design and no feasibility (expected: a row of `hindsight log export --format jsonl`)");
+  EXPECT_EQ(refusal(line + R"({"design": {"a": 1}, "feasible": true, "metrics": {"time": "fast"}, "reasons": []})"
+                           "\n"),
+            "2: time is 'fast', which is not a number")
+      << "a feasible row without it would be stored";
   EXPECT_EQ(refusal(line + R"({"design": {"b": 1}, "feasible": true, "metrics": {}, "reasons": []})"
                            "\n"),
             "2: has other parameters than the rows before (an import has one design space). Export one with --space");
@@ -458,6 +466,23 @@ TEST_F(ReadImport, AKeyThatIsGivenTwiceIsRefusedByLine) {
   EXPECT_THAT(read("{\"a\": {\"a\": 1, \"b\": [\"a\", \"a\"]}, \"b\": {\"a\": 1}}\n").table.header,
               ElementsAre("a.a", "a.b", "b.a"))
       << "other objects may have it";
+}
+
+// The parser ends at it: what stands behind was left out without a word.
+TEST_F(ReadImport, ANulByteInJsonIsRefusedByPlace) {
+  using namespace std::string_literals;
+  EXPECT_THAT(refusal("{\"a\": 1}\n{\"a\": 2}\0{\"a\": 3}\n"s), StartsWith("2:9: a NUL byte. Is this JSON, in UTF-8?"));
+  EXPECT_THAT(refusal("{\"a\": 1}\n{\"a\": 1e999}\n"), StartsWith("2:1: a number beyond 1.8e308. Write one"));
+}
+
+TEST_F(ReadImport, AConfigurationOfKernelTunerIsThereOnce) {
+  const std::string start = R"({"tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": 3},)"
+                            "\n";
+  const std::string again = start + R"("1": {"a": 1, "time": 9})";
+  for (const char* end : {"}}", "", ",\n", ",\n\"2\": {\"a\""}) {  // closed or not, with half an entry
+    EXPECT_THAT(refusal(again + end), StartsWith("2:1: the key '1' is given twice in one object")) << end;
+  }
+  EXPECT_THAT(refusal(start + R"("2": {"a": 2, "time": 3, "time": 4}}})"), StartsWith("2:26: the key 'time' is given"));
 }
 
 TEST_F(ReadImport, PythonsConstantsInTextsStayTexts) {

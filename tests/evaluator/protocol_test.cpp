@@ -147,6 +147,14 @@ TEST(Protocol, AnswersThatCannotBeAreRefusedByField) {
   EXPECT_EQ(answer_problem(R"({"infeasible":[{"reason":"x","limit":"7"}]})"), "limit is \"7\", not a number");
 }
 
+TEST(Protocol, NothingOfAnAnswerIsPassedOver) {
+  EXPECT_EQ(answer_problem(R"({"metrics":{"latency_s":1.5,"latency_s":2}})"),
+            "'latency_s' is given twice in one object");
+  EXPECT_EQ(answer_problem(R"({"infeasible":"x","infeasible":"y"})"), "'infeasible' is given twice in one object");
+  const std::string cut("{\"infeasible\":\"x\"}\0 more", 24);
+  EXPECT_EQ(answer_problem(cut), "'{\"infeasible\":\"x\"}\\x00 more' is cut off by a NUL byte");
+}
+
 TEST(Protocol, AnAnswerMayRepeatItsDesign) {
   const space::DesignSpace space = toy_space();
   const space::Design design{.levels = {4, 1}};

@@ -166,6 +166,7 @@ constexpr Bound kBounds[] = {
     {"src/evaluator/protocol.cpp", "kMostMessage = 1000;", "answers of an", "messages to 1,000 characters"},
     {"include/hindsight/evaluator/external.h", "kMostFaultsInARow = 10;", "answers of an", "10 faults in a row"},
     {"src/measure/plain/json_lines.cpp", "kLongestLine = 1U << 20U", "measurements of GPUs", "1 MiB a line"},
+    {"src/measure/plain/json_lines.cpp", "kLargestSize = 2147483647;", "measurements of GPUs", "2^31 - 1"},
     {"include/hindsight/gpu/gemm.h", "kLargestDimension = (std::int64_t{1} << 31) - 1", "measurements of GPUs",
      "2^31 - 1"},
     {"src/gpu/residual_file.cpp", "kMostTrees = 4096;", "learned corrections", "4,096 trees"},

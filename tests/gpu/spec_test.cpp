@@ -257,6 +257,8 @@ TEST(GpuSpec, MalformedSheetsAreRefusedWithTheirPlace) {
   const BadEdit edits[] = {
       {"sms: 132", "sms: many", "sms"},
       {"sms: 132", "sms: 0", "sms"},
+      {"sms: 132", "sms: 132.5", "'sms' is 132.5 but must be a whole number."},
+      {"{value: 9.0, source: cuda-guide}", "{value: 90, source: cuda-guide}", "'value' is 90 but must be in [1, 29]"},
       {"boost_mhz: 1980", "boost_mhz: 1980e6", "boost_mhz"},
       {"boost_mhz: 1980", "boost_mz: 1980", "Did you mean 'boost_mhz'?"},
       {"boost_mhz: 1980", "boost_mhz: 1980\n  locked_mhz: 2000", "above boost_mhz 1980"},

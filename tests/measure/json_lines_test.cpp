@@ -110,6 +110,45 @@ TEST(JsonLines, AMeasuredKernelTakesTimeAndPower) {
   }
 }
 
+TEST(JsonLines, WhatNoMeasurementHasIsRefused) {
+  const std::string start = to_json_line(session()) + "\n";
+  GemmRow row = gemm();
+  row.latency_min_s = 2 * row.latency_s;
+  EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("m.jsonl:2: 'latency_min_s' is above 'latency_s'"));
+  row.latency_min_s = row.latency_s;
+  EXPECT_EQ(problem_of(start + to_json_line(row)), "");
+  row.k = 2147483647;
+  EXPECT_EQ(problem_of(start + to_json_line(row)), "") << "the largest that is predicted";
+  row.k = 2147483648;
+  EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("m.jsonl:2: 'k' is above 2147483647"));
+  row = gemm();
+  row.samples = -1;
+  EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("m.jsonl:2: 'samples' is below 0"));
+  row = gemm();
+  row.board.throttle_reasons = -1;
+  EXPECT_EQ(problem_of(start + to_json_line(row)), "") << "not known";
+  row.board.throttle_reasons = -2;
+  EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("'throttle_reasons' is below 0"));
+  Quantity quantity;
+  quantity.value = -3.5;
+  quantity.board.temperature_c = -10;
+  EXPECT_EQ(problem_of(start + to_json_line(quantity)), "") << "a difference, a cold room";
+  quantity.board.power_w = -1;
+  EXPECT_THAT(problem_of(start + to_json_line(quantity)), HasSubstr("m.jsonl:2: 'power_w' is below 0"));
+  Session odd = session();
+  odd.seed = -1;
+  EXPECT_EQ(problem_of(to_json_line(odd)), "");
+  odd.sms = -132;
+  EXPECT_THAT(problem_of(to_json_line(odd)), HasSubstr("m.jsonl:1: 'sms' is below 0"));
+}
+
+TEST(JsonLines, AKeyThatIsGivenTwiceIsRefused) {
+  EXPECT_EQ(problem_of(R"({"record":"session","sms":1,"sms":2})"),
+            "m.jsonl:1: not a JSON line of measurements: the key 'sms' is given twice.");
+  EXPECT_EQ(problem_of(R"({"record":"session","a\u001b":1,"a\u001b":2})"),
+            "m.jsonl:1: not a JSON line of measurements: the key 'a?' is given twice.");
+}
+
 TEST(JsonLines, UnfinishedLastLineOfAKilledWriter) {
   const std::string start = to_json_line(session()) + "\n", row = to_json_line(gemm());
   const std::string cut = start + row + "\n" + row.substr(0, row.size() / 2);

@@ -150,6 +150,31 @@ TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {
   EXPECT_THAT(remedy_for_unlearnt(calibrated, {new_a}, "edge-any"), HasSubstr("--model edge-any"));
 }
 
+/// Every number of its file is finite, and e^800 is not.
+TEST(Propose, AModelThatPredictsNoNumberIsRefused) {
+  const hindsight::test::TemporaryFolder folder;
+  const auto sure = [](std::size_t p, std::size_t) { return p == 0 ? 5.0 : 0.0; };
+  const space::DesignSpace space = test::mixed_space();
+  surrogate::Model::Parts parts =
+      optimize::make_model(space, {optimize::additive_network(space, test::zero, sure, test::zero)}).parts();
+  parts.objective_scaler.value_scale = dataset::ValueScale::logarithmic;
+  parts.objective_scaler.mean.setConstant(800);
+  const auto file = folder / "large.safetensors";
+  surrogate::save_model(surrogate::Model(std::move(parts)), file);
+  ProposalRequest request;
+  request.model = file.string();
+  request.workloads = {"one"};
+  request.options.search.evaluations = 500;
+  request.options.count = 1;
+  try {
+    static_cast<void>(propose(request, {}));
+    ADD_FAILURE() << "proposed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::incompatible);
+    EXPECT_THAT(error.what(), HasSubstr("large.safetensors: predicts no number for designs"));
+  }
+}
+
 TEST(Propose, PassesOnTheDoubtsAboutItsModel) {
   const hindsight::test::TemporaryFolder folder;
   const auto doubts_of = [&](double apart) {

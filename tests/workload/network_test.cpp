@@ -222,6 +222,21 @@ TEST(NetworkYaml, RoundTripsRandomNetworks) {
   }
 }
 
+// A log cannot be asked for a network without a name.
+TEST(ParseNetwork, WhatHasAWrongHeadIsRefusedByItsPlace) {
+  const auto problem = [](const std::string& head) {
+    try {
+      (void)parse_network(head + "layers:\n  - {name: a, type: fully_connected, reduction: 8, columns: 4}\n", "n.yaml");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("read");
+  };
+  EXPECT_EQ(problem("name: ''\n"), "n.yaml:1:7: 'name' is the text '', but a name is not blank. Write one.");
+  EXPECT_THAT(problem("name: '  '\n"), HasSubstr("n.yaml:1:7: 'name' is"));
+  EXPECT_EQ(problem("name: n\nstand_in: 1\n"), "n.yaml:2:11: 'stand_in' is '1' but must be true or false.");
+}
+
 TEST(NetworkYaml, OddLayerNamesSurvive) {
   std::vector<Layer> layers;
   for (const char* name : {"features.0/Conv:0", "null", "- dash", "a, b}", "quote\"", "1.5", "true", "~"}) {

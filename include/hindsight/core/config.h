@@ -59,7 +59,7 @@ class ConfigNode {
 
   /// The text of a scalar, quoted or not.
   [[nodiscard]] std::string as_string() const;
-  /// A text of one line.
+  /// A text of one line that is not blank.
   [[nodiscard]] std::string as_name() const;
   /// A finite number, not quoted.
   [[nodiscard]] double as_double(Bounds bounds = {}) const;

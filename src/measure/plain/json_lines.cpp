@@ -67,6 +67,16 @@ struct FieldWriter {
 
 std::string line_start(const char* record) { return std::string("{\"record\":\"") + record + '"'; }
 
+/// A text of the file as a message shows it: its beginning, without control characters.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kMostShown = 40;  // [chosen] twice the longest name of a record
+  std::string result = text.substr(0, kMostShown);
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return text.size() > kMostShown ? result + "..." : result;
+}
+
 /// A JSON scalar; monostate is null. Numbers keep their text, so that 64-bit integers lose nothing.
 struct Number {
   std::string text;
@@ -90,7 +100,8 @@ class LineParser {
       if (!take(':')) return fail("':' expected");
       auto value = scalar();
       if (!value) return fail("a text, number, true, false or null expected");
-      object.insert_or_assign(std::move(*name), std::move(*value));
+      const auto [entry, fresh] = object.try_emplace(std::move(*name), std::move(*value));
+      if (!fresh) return fail("the key '" + shown(entry->first) + "' is given twice");
     } while (take(','));
     if (!take('}')) return fail("',' or '}' expected");
     return finish(std::move(object));
@@ -103,8 +114,8 @@ class LineParser {
     if (!rest_.empty()) return fail("text after the object");
     return object;
   }
-  std::optional<Object> fail(const char* what) {
-    problem = what;
+  std::optional<Object> fail(std::string what) {
+    problem = std::move(what);
     return std::nullopt;
   }
   void skip_blanks() {
@@ -225,14 +236,40 @@ struct FieldReader {
   }
 };
 
-/// A text of the file as a message shows it: its beginning, without control characters.
-std::string shown(const std::string& text) {
-  constexpr std::size_t kMostShown = 40;  // [chosen] twice the longest name of a record
-  std::string result = text.substr(0, kMostShown);
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+/// Refuses a field that no measurement can have; unknown ones (NaN, throttle_reasons -1) pass. Times and energies of a
+/// GEMM depend on its status: require_measured().
+struct RequirePossible {
+  const std::string& where;
+
+  void operator()(const char* /*name*/, const std::string& /*text*/) const {}
+  void operator()(const char* name, std::int64_t count) const {
+    const std::string_view field = name;
+    if (count < (field == "throttle_reasons" ? -1 : 0) && field != "seed") refuse(name);
   }
-  return text.size() > kMostShown ? result + "..." : result;
+  void operator()(const char* name, double value) const {
+    const std::string_view field = name;
+    const bool any = field == "argument" || field == "value" || field == "temperature_c" || field == "latency_s" ||
+                     field == "latency_min_s" || field == "energy_j";
+    if (value < 0 && !any) refuse(name);
+  }
+
+ private:
+  [[noreturn]] void refuse(const char* name) const {
+    throw Error(ErrorKind::usage,
+                where + ": '" + name + "' is below 0. Was the file edited? Correct it, or measure again.");
+  }
+};
+
+void require_sizes(const GemmRow& row, const std::string& where) {
+  constexpr std::int64_t kLargestSize = 2147483647;  // [chosen] what predictions and fits take
+  for (const auto& [name, size] : {std::pair("m", row.m), {"n", row.n}, {"k", row.k}, {"batch", row.batch}}) {
+    if (size < 1) throw Error(ErrorKind::usage, where + ": '" + name + "' is missing or below 1 (a GEMM has sizes).");
+    if (size > kLargestSize) {
+      throw Error(ErrorKind::usage, where + ": '" + name +
+                                        "' is above 2147483647 (no GEMM that is measured is). "
+                                        "Was the file edited? Correct it, or measure again.");
+    }
+  }
 }
 
 /// Refuses a measured GEMM whose time or power is none; an unknown one (NaN) passes.
@@ -248,6 +285,11 @@ void require_measured(const GemmRow& row, const std::string& where) {
                                         "Remove the line, or measure it again.");
     }
   }
+  if (row.latency_min_s > row.latency_s) {
+    throw Error(ErrorKind::usage, where +
+                                      ": 'latency_min_s' is above 'latency_s', the median of the same samples. "
+                                      "Remove the line, or measure it again.");
+  }
 }
 
 void read_line(const Object& object, const std::string& where, std::vector<SessionRecords>& sessions) {
@@ -255,8 +297,11 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
   const auto* kind = found == object.end() ? nullptr : std::get_if<std::string>(&found->second);
   if (kind == nullptr) throw Error(ErrorKind::usage, where + ": the key 'record' is missing (no measurement file?).");
   const FieldReader read{object, where};
+  const RequirePossible possible{where};
   if (*kind == "session") {
-    for_each_session_field(sessions.emplace_back().session, read);
+    Session& session = sessions.emplace_back().session;
+    for_each_session_field(session, read);
+    for_each_session_field(session, possible);
     return;
   }
   if (*kind != "gemm" && *kind != "quantity") {
@@ -268,12 +313,13 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
   if (*kind == "gemm") {
     GemmRow& row = sessions.back().gemms.emplace_back();
     for_each_gemm_field(row, read);
-    for (const auto& [name, size] : {std::pair("m", row.m), {"n", row.n}, {"k", row.k}, {"batch", row.batch}}) {
-      if (size < 1) throw Error(ErrorKind::usage, where + ": '" + name + "' is missing or below 1 (a GEMM has sizes).");
-    }
+    require_sizes(row, where);
     require_measured(row, where);
+    for_each_gemm_field(row, possible);
   } else {
-    for_each_quantity_field(sessions.back().quantities.emplace_back(), read);
+    Quantity& quantity = sessions.back().quantities.emplace_back();
+    for_each_quantity_field(quantity, read);
+    for_each_quantity_field(quantity, possible);
   }
 }
 
