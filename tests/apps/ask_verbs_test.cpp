@@ -300,6 +300,32 @@ TEST_F(Ask, ATableGoesToWhomItWasAskedOf) {
   EXPECT_EQ(tell(csv_of(mixed)).exit_code, 2) << "nor is it known by tell";
 }
 
+/// Answers go to the version that the ask was of, though the log has a newer one of that name by now.
+TEST_F(Ask, ATableGoesToTheVersionItWasAskedOf) {
+  ASSERT_EQ(tell(answered(ask({"-n", "3", "--evaluator", "sim"}).out)).exit_code, 0);
+  const std::string first = ask({"-n", "2", "--evaluator", "sim"}).out;
+  log::Log opened = log::Log::open(log(), log::OpenMode::read_write);
+  static_cast<void>(opened.add_evaluator("sim", "fedcba9876543210", "the next version"));
+  const Outcome told = tell(answered(first));
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const auto rows_of = [&](const std::string& hash) {
+    return count("SELECT count(*) FROM evaluations JOIN evaluators USING (evaluator_id) WHERE definition_hash " + hash);
+  };
+  EXPECT_EQ(rows_of("LIKE 'fedc%'"), 0);
+  EXPECT_EQ(rows_of("NOT LIKE 'fedc%'"), 5);
+  // The same designs are new to the other version, and await its answers.
+  const std::string second = ask({"-n", "4", "--evaluator", "sim@fedcba98"}).out;
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending", "--evaluator", "sim@fedcba98"}).out).size(), 5U);
+  const log::EvaluatorSummary older = log::evaluators(opened).front();
+  const std::string reference = log::evaluator_reference(log::evaluators(opened), older);
+  ASSERT_EQ(ask({"-n", "1", "--evaluator", reference}).exit_code, 0);
+  const Json summary = Json::parse(tell(answered(second)).out);
+  EXPECT_EQ(summary.at("inserted"), 4);
+  EXPECT_EQ(summary.at("unasked"), 0);
+  EXPECT_EQ(summary.at("pending"), 1);
+  EXPECT_EQ(rows_of("LIKE 'fedc%'"), 4);
+}
+
 TEST_F(Ask, AnInactiveParameterNeedsNoCell) {
   const std::string space = write("branch.yaml", R"(name: branch
 description: A parameter that only one mode has
