@@ -16,6 +16,7 @@
 #include "hindsight/report/loop.h"
 #include "hindsight/study/asking.h"
 #include "output.h"
+#include "training_progress.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -82,11 +83,14 @@ int ask(const AskOptions& options, const Session& session) {
   if (options.drawn >= 0) request.drawn = static_cast<std::size_t>(options.drawn);
   request.seed = static_cast<std::uint64_t>(options.seed);
   install_interrupt_handlers();
+  TrainingProgress progress(false, nullptr, {}, {});
+  request.progress = [&progress](const surrogate::TrainProgress& state) { progress(state); };
   std::optional<study::Asked> answer;
   write_log(session, options.log, [&](const std::string& log) {
     request.log = log;
     answer = study::ask(request);
   });
+  progress.finish();
   const study::Asked& asked = *answer;
   remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
                      asked.next.learned       ? asked.next.why

@@ -322,7 +322,8 @@ Asked ask(const AskRequest& request) {
                         .count = request.count,
                         .drawn = std::min(request.drawn.value_or(request.count / 8), request.count),
                         .seed = request.seed,
-                        .threads = request.threads};
+                        .threads = request.threads,
+                        .progress = request.progress};
   settle_definition(log, question);
   const std::vector<std::string> metrics = metrics_of(log, question);
   const Wanted wanted = wanted_of(log, request);

@@ -194,6 +194,7 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
                                         std::size_t count) {
   surrogate::TrainOptions how;
   how.threads = question.threads;
+  how.progress = question.progress;
   const surrogate::TrainResult trained = surrogate::train(data, plan, how);
   if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while the surrogate was trained");
   const surrogate::Model& model = trained.model;

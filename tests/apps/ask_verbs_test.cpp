@@ -140,6 +140,7 @@ TEST_F(Ask, NoDesignIsAskedForTwiceAndAModelChoosesOnceItCan) {
     rows += 10;
     EXPECT_EQ(designs.size(), rows + 1);  // and the header
     EXPECT_THAT(asked.err, HasSubstr(round < 2 ? "drawing" : "a model of"));
+    EXPECT_EQ(asked.err.find(" steps  ") != std::string::npos, round >= 2) << "a training says how far it is";
     // The first answers come after the second table was asked for: 10 designs are pending meanwhile.
     if (round == 1) {
       EXPECT_EQ(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).exit_code, 0);
