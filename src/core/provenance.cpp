@@ -38,7 +38,7 @@ std::string user_name() {
 
 /// proc(5): clock ticks from the machine's start to that of the process; empty where it does not run.
 std::string start_ticks(std::string_view number) {
-  constexpr std::size_t kStart = 19, kState = 0;  // [spec] fields 22 and 3 of stat; what is before may have blanks
+  constexpr std::size_t kStart = 19, kState = 0;  // fields 22 and 3 of stat; the name before may have blanks
   std::ifstream in(fmt::format("/proc/{}/stat", number));
   std::string line;
   if (!std::getline(in, line)) return "";

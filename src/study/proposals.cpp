@@ -390,6 +390,24 @@ std::optional<std::string> rows_that_count(const ProposalRequest& request, const
   return std::nullopt;
 }
 
+/// The metrics that rows of the log have of these applications and this evaluator ("": its only one). None where that
+/// is the built-in model, which nobody answers for.
+std::vector<std::string> metrics_of_log(const std::string& log, const std::string& whose, const Proposals& proposals) {
+  if (proposals.logged->evaluator.starts_with(accel::kModelName)) return {};
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  log::EvaluationFilter filter;
+  if (!whose.empty()) filter.evaluator = whose;
+  std::vector<std::string> names;
+  for (const log::WorkloadRecord& workload : log::workloads(opened)) {
+    const auto& asked = proposals.options.contexts;
+    if (std::ranges::find(asked, workload.name, &dataset::Context::name) == asked.end()) continue;
+    for (const auto& [name, count] : log::metric_counts(opened, workload.name, filter)) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 /// The rows of the log; and what these, and those that the model learnt from, mean for the limits. `simulator`: the
 /// user's, where one is asked.
 void add_log(const ProposalRequest& request, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
@@ -404,6 +422,7 @@ void add_log(const ProposalRequest& request, const std::vector<Application>& wan
     proposals.logged =
         std::make_unique<const dataset::Dataset>(load_logged(request.log, *whose, proposals.model, wanted, labels));
     proposals.options.logged = proposals.logged.get();
+    proposals.also_measured = metrics_of_log(request.log, *whose, proposals);
   } else if (!request.log.empty()) {
     proposals.options.only_new = false;  // whatever is proposed is new to it
   }
