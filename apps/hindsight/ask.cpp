@@ -50,6 +50,21 @@ int forget(const AskOptions& options, const Session& session) {
   return 0;
 }
 
+/// Who chose the designs, and what was not looked at.
+void say_chosen(const study::Asked& asked) {
+  remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
+                     asked.next.learned       ? asked.next.why
+                     : asked.next.why.empty() ? "drawing"
+                                              : "drawing, since " + asked.next.why,
+                     asked.run_id,
+                     asked.pending_before == 0
+                         ? ""
+                         : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
+  if (asked.next.unheeded.empty()) return;
+  remark(fmt::format("drawn designs may be beyond --max {}, which only answers tell: it is learnt from rows",
+                     printable(join(asked.next.unheeded, ", --max "), 200)));
+}
+
 int ask(const AskOptions& options, const Session& session) {
   if (options.pending && options.forget) {
     throw Error(ErrorKind::usage, "--pending shows what --forget forgets. Leave one of the two out");
@@ -92,14 +107,7 @@ int ask(const AskOptions& options, const Session& session) {
   });
   progress.finish();
   const study::Asked& asked = *answer;
-  remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
-                     asked.next.learned       ? asked.next.why
-                     : asked.next.why.empty() ? "drawing"
-                                              : "drawing, since " + asked.next.why,
-                     asked.run_id,
-                     asked.pending_before == 0
-                         ? ""
-                         : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
+  say_chosen(asked);
   try {
     write_or_rehearse(session, options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
   } catch (const Error& error) {

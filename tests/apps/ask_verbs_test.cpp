@@ -386,6 +386,13 @@ TEST_F(Ask, LimitsOfMetricsAreLearned) {
   }
 }
 
+TEST_F(Ask, DrawnDesignsMayBeBeyondWhatOnlyAnswersTell) {
+  const Outcome asked = ask({"-n", "2", "--metric", "power_w", "--max", "power_w=0.0003"});
+  ASSERT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("drawn designs may be beyond --max power_w=0.0003, which only answers tell"));
+  EXPECT_THAT(ask({"-n", "1", "--max", "width=4"}).err, ::testing::Not(HasSubstr("may be beyond")));
+}
+
 TEST_F(Ask, KeepsItsObjectiveUntilAnotherIsNamed) {
   const std::string first = ask({"-n", "10"}).out;
   const Outcome second = hindsight({"ask", "--log", log(), "-n", "2", "--recipe", quick()});

@@ -184,6 +184,22 @@ TEST_F(Loop, ASecondProcessIsRefusedBeforeItChooses) {
   EXPECT_EQ(rest.exit_code, 0) << rest.err;
 }
 
+/// Followed as it is printed.
+TEST_F(Loop, ALimitThatNothingMeetsIsRefusedWithOneThatDesignsMeet) {
+  const auto with = [&](const std::string& limit) {
+    return hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "1", "--batch", "2", "--max",
+                      limit, "--log", log()});
+  };
+  const Outcome refused = with("area_mm2=0.5");
+  expect_one_line_error(refused, 3, "nothing is within --max area_mm2=0.5");
+  const std::string words = "Drawn designs are within --max ";
+  const std::size_t at = refused.err.find(words);
+  ASSERT_NE(at, std::string::npos) << refused.err;
+  const std::string rest = refused.err.substr(at + words.size());
+  const Outcome followed = with(rest.substr(0, rest.find_first_of(", \n")));
+  EXPECT_EQ(followed.exit_code, 0) << refused.err << followed.err;
+}
+
 TEST_F(Loop, InterruptedCampaignSaysHowToGoOn) {
   std::vector<std::string> arguments = campaign("a.sqlite", "1000");
   Process process(arguments);

@@ -50,6 +50,8 @@ struct NextDesigns {
   std::vector<NextDesign> designs;  ///< best first, those that are drawn last; fewer when the space has no more
   std::string why;                  ///< a sentence: from which rows a model learnt, or why designs are drawn
   bool learned = false;             ///< a model chose
+  /// Where none did: limits that only answers tell, "area_mm2=27", which what is drawn may be beyond.
+  std::vector<std::string> unheeded = {};
   double seconds = 0;
 };
 
