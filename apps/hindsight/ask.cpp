@@ -16,6 +16,7 @@
 #include "hindsight/report/loop.h"
 #include "hindsight/study/asking.h"
 #include "output.h"
+#include "training_progress.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -47,6 +48,21 @@ int forget(const AskOptions& options, const Session& session) {
   });
   remark(fmt::format("{} {} awaited no more", counted(count, "answer"), count == 1 ? "is" : "are"));
   return 0;
+}
+
+/// Who chose the designs, and what was not looked at.
+void say_chosen(const study::Asked& asked) {
+  remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
+                     asked.next.learned       ? asked.next.why
+                     : asked.next.why.empty() ? "drawing"
+                                              : "drawing, since " + asked.next.why,
+                     asked.run_id,
+                     asked.pending_before == 0
+                         ? ""
+                         : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
+  if (asked.next.unheeded.empty()) return;
+  remark(fmt::format("drawn designs may be beyond --max {}, which only answers tell: it is learnt from rows",
+                     printable(join(asked.next.unheeded, ", --max "), 200)));
 }
 
 int ask(const AskOptions& options, const Session& session) {
@@ -82,20 +98,16 @@ int ask(const AskOptions& options, const Session& session) {
   if (options.drawn >= 0) request.drawn = static_cast<std::size_t>(options.drawn);
   request.seed = static_cast<std::uint64_t>(options.seed);
   install_interrupt_handlers();
+  TrainingProgress progress(false, nullptr, {}, {});
+  request.progress = [&progress](const surrogate::TrainProgress& state) { progress(state); };
   std::optional<study::Asked> answer;
   write_log(session, options.log, [&](const std::string& log) {
     request.log = log;
     answer = study::ask(request);
   });
+  progress.finish();
   const study::Asked& asked = *answer;
-  remark(fmt::format("{} chosen by {}; run {}{}", counted(asked.next.designs.size(), "design"),
-                     asked.next.learned       ? asked.next.why
-                     : asked.next.why.empty() ? "drawing"
-                                              : "drawing, since " + asked.next.why,
-                     asked.run_id,
-                     asked.pending_before == 0
-                         ? ""
-                         : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
+  say_chosen(asked);
   try {
     write_or_rehearse(session, options.out, options.json ? report::ask_json(asked) : report::ask_csv(asked));
   } catch (const Error& error) {

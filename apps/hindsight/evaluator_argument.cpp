@@ -53,7 +53,7 @@ void add_evaluator_settings(CLI::App& verb, EvaluatorOptions& options) {
       ->check(between(0, evaluator::kMostRetries));
   verb.add_option("--evaluator-workers", options.workers, "Processes at a time [1]")
       ->check(between(1, evaluator::kMostWorkers));
-  verb.add_option("--evaluator-faults", options.faults, "Time-outs, crashes: [auto], stop, record");
+  verb.add_option("--evaluator-faults", options.faults, "Time-outs, crashes, NaN: [auto], stop, record");
 }
 
 void require_no_settings(const EvaluatorOptions& options) {

@@ -8,10 +8,12 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 
 #include "hindsight/core/shell.h"
+#include "hindsight/core/text.h"
 
 namespace hindsight {
 namespace {
@@ -34,7 +36,32 @@ std::string user_name() {
   return fmt::format("uid {}", geteuid());  // containers run users that no table names
 }
 
+/// proc(5): clock ticks from the machine's start to that of the process; empty where it does not run.
+std::string start_ticks(std::string_view number) {
+  constexpr std::size_t kStart = 19, kState = 0;  // fields 22 and 3 of stat; the name before may have blanks
+  std::ifstream in(fmt::format("/proc/{}/stat", number));
+  std::string line;
+  if (!std::getline(in, line)) return "";
+  const std::size_t name_end = line.rfind(") ");
+  if (name_end == std::string::npos) return "";
+  const std::vector<std::string> fields = split(line.substr(name_end + 2), ' ');
+  const bool has_ended = fields.at(kState) == "Z" || fields.at(kState) == "X";  // nobody has asked how it ended
+  return has_ended || fields.size() <= kStart ? "" : fields[kStart];
+}
+
 }  // namespace
+
+std::string this_process() {
+  const std::string number = fmt::format("{}", ::getpid());
+  return fmt::format("{}-{}", number, start_ticks(number));
+}
+
+bool is_process_running(const std::string& process) {
+  const std::size_t end = process.find_first_not_of("0123456789");
+  if (end == std::string::npos || end == 0 || process[end] != '-') return false;
+  const std::string start = start_ticks(std::string_view(process).substr(0, end));
+  return !start.empty() && process.substr(end + 1) == start;
+}
 
 Provenance make_provenance(int argc, const char* const* argv) {
   Provenance facts;

@@ -239,6 +239,17 @@ std::string readable(double value) {
   return plain ? fmt::format("{}", value) : shortest(value);
 }
 
+std::string rounded_up(double value, int digits) {
+  if (value == 0 || !std::isfinite(value)) return readable(value);
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits - 1));
+  const double units = std::ceil(value / unit - 1e-9);  // [chosen] above the rounding of the quotient
+  const auto written = [&](double count) {
+    return readable(parse_double(fmt::format("{:.{}g}", count * unit, digits)).value_or(count * unit));
+  };
+  const std::string text = written(units);
+  return parse_double(text).value_or(value) >= value ? text : written(units + 1);
+}
+
 std::string with_commas(std::uint64_t value) {
   std::string digits = std::to_string(value);
   for (std::size_t i = digits.size(); i > 3; i -= 3) {

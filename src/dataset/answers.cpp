@@ -458,9 +458,7 @@ Answers without_known(const log::Log& log, const space::DesignSpace& space, cons
   std::map<std::string, std::set<std::string>> known;  // applications by design
   log::EvaluationFilter filter;
   if (!evaluator.empty()) {
-    const bool has_rows =
-        std::ranges::any_of(log::evaluators(log), [&](const auto& one) { return one.name == evaluator; });
-    if (!has_rows) return answers;
+    if (log::evaluators_meant(log::evaluators(log), evaluator).empty()) return answers;
     filter.evaluator = evaluator;
   }
   log::for_each_evaluation(log, filter, log::Detail::columns, [&](const log::EvaluationRecord& row) {

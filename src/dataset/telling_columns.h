@@ -11,7 +11,7 @@
 
 namespace hindsight::dataset {
 
-/// A design column none of whose values failed rows and others share.
+/// A design column none of whose values failed rows and others share, or that only failed rows fill.
 struct TellingColumn {
   std::size_t column = 0;
   std::string what;              ///< "is 0 in all 269 failed rows and in none of the 115 others"
@@ -20,8 +20,8 @@ struct TellingColumn {
   bool is_empty_in_good_rows = false;
 };
 
-/// Those of the table, where enough rows failed and enough did not to tell chance from cause; none without an
-/// objective. A hard rule on a parameter of few values looks the same.
+/// Those of the table, where enough rows failed and enough did not to tell chance from cause, and always those that
+/// only failed rows fill; none without an objective. A hard rule on a parameter of few values looks the same.
 [[nodiscard]] std::vector<TellingColumn> telling_columns(const CsvTable& table, const ColumnRoles& roles);
 
 /// "column 'ok' is 0 in ...", and the options that give all of them roles.

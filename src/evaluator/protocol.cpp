@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "evaluator/json_fields.h"
+#include "hindsight/core/ascii.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/json_whole.h"
@@ -39,6 +40,33 @@ constexpr std::array kLayerTypes{workload::LayerType::convolution, workload::Lay
 
 std::string shown(const Json& value) {
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace), kShownValue);
+}
+
+/// What programs print for a number that is none, in lower case.
+constexpr std::array<std::string_view, 6> kNoNumbers{"nan", "-nan", "inf", "-inf", "infinity", "-infinity"};
+
+bool is_no_number(std::string_view text) {
+  return std::find(kNoNumbers.begin(), kNoNumbers.end(), lower_case(text)) != kNoNumbers.end();
+}
+
+/// The same text with every bare NaN or Infinity as a text of its own, so that the rest can be read.
+std::string with_quoted_no_numbers(std::string_view text) {
+  const auto is_of_word = [](char c) { return c == '-' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::string result;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i + 1;
+    if (in_text) {
+      if (text[i] == '\\' && end < text.size()) ++end;
+    } else {
+      while (is_of_word(text[i]) && end < text.size() && is_of_word(text[end])) ++end;
+    }
+    const std::string_view part = text.substr(i, end - i);
+    if (part == "\"") in_text = !in_text;
+    result += !in_text && is_no_number(part) ? fmt::format("\"{}\"", part) : std::string(part);
+    i = end;
+  }
+  return result;
 }
 
 /// How an answer is read goes wrong one way, a question another.
@@ -299,6 +327,11 @@ void parse_metrics(const Json& json, const Expected& expected, Row& row) {
     if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
       kOfAnswers.fail(fmt::format("unknown metric '{}'.{}", printable(name, kShownValue), did_you_mean(name, known)));
     }
+    if (value.is_null() || (value.is_string() && is_no_number(value.get<std::string>()))) {
+      throw NoFiniteMetric(ErrorKind::failure,
+                           fmt::format("{} is {}, not a finite number", name,
+                                       value.is_null() ? "null" : printable(value.get<std::string>(), kShownValue)));
+    }
     const double number = kOfAnswers.number(value, name);
     if (const std::string problem = log::impossible_value(name, number); !problem.empty()) kOfAnswers.fail(problem);
     const bool cost = name == "latency_s" || name == "energy_j";
@@ -389,7 +422,7 @@ Question QuestionReader::read(std::string_view line) {
 
 Row parse_answer(std::string_view text, const Expected& expected) {
   constexpr std::string_view kWhat = "an answer";
-  const Json json = kOfAnswers.object(text);
+  const Json json = kOfAnswers.object(with_quoted_no_numbers(text));
   kOfAnswers.require_known(json, {"id", "design", "metrics", "infeasible"}, kWhat);
   if (expected.id || json.contains("id")) {
     const std::int64_t id = kOfAnswers.whole(json, "id", kWhat);

@@ -115,6 +115,8 @@ Row SimulatorPool::answer(SimulatorProcess& process, const Job& job) {
     try {
       outcome = ask(process, job);
       if (outcome && std::holds_alternative<Said>(*outcome)) return accept(std::get<Said>(*outcome), job);
+    } catch (const NoFiniteMetric& error) {
+      return fault({"not_finite", error.what()}, job, 1);  // asked again it would say the same
     } catch (const CannotRun& error) {
       process.end();
       const std::scoped_lock lock(mutex_);
@@ -123,7 +125,7 @@ Row SimulatorPool::answer(SimulatorProcess& process, const Job& job) {
     } catch (const Error& error) {
       process.end();
       const std::scoped_lock lock(mutex_);
-      if (!broken_) broken_ = failure(job, error.what(), process.said());
+      if (!broken_) broken_ = failure(job, error.what(), process.newest_said());
       throw *broken_;
     }
     if (!outcome) {
@@ -139,7 +141,7 @@ Row SimulatorPool::answer(SimulatorProcess& process, const Job& job) {
     }
     last = std::get<Failed>(std::move(*outcome));
   }
-  return fault(last, job);
+  return fault(last, job, command_.retries + 1);
 }
 
 Row SimulatorPool::accept(const Said& said, const Job& job) {
@@ -157,11 +159,10 @@ Row SimulatorPool::accept(const Said& said, const Job& job) {
   return row;
 }
 
-Row SimulatorPool::fault(const Failed& failed, const Job& job) {
+Row SimulatorPool::fault(const Failed& failed, const Job& job, unsigned times) {
   const std::scoped_lock lock(mutex_);
   ++faults_in_a_row_;
-  const std::string attempts =
-      command_.retries == 0 ? "" : fmt::format(", {} times", static_cast<std::uint64_t>(command_.retries) + 1);
+  const std::string attempts = times == 1 ? "" : fmt::format(", {} times", times);
   std::string why;
   if (command_.faults == Faults::stop) why = "--evaluator-faults stop";
   if (command_.faults == Faults::automatic && !answered_) why = "it has answered nothing so far";

@@ -49,7 +49,8 @@ class SimulatorPool {
   std::optional<Outcome> ask(SimulatorProcess& process, const Job& job);
   Row answer(SimulatorProcess& process, const Job& job);
   Row accept(const Said& said, const Job& job);
-  Row fault(const Failed& failed, const Job& job);
+  /// What a fault means; `times`: how often it was asked.
+  Row fault(const Failed& failed, const Job& job, unsigned times);
   void remember(const SimulatorProcess& process);
   /// What a message begins with: whom, and what was asked.
   [[nodiscard]] std::string about(const Job& job) const;

@@ -161,7 +161,7 @@ std::optional<Outcome> SimulatorProcess::ask_line(const Asked& asked, Clock::tim
     }
     if (ended) end();  // between two questions: it owes nobody an answer
   }
-  if (!process_) process_.emplace(words_, ChildInput::pipe);
+  if (!process_) start(words_, ChildInput::pipe);
   switch (converse(question_line(asked.id, asked.design_json, *asked.workload_json) + "\n", deadline)) {
     case Event::line:
       return take_line();
@@ -178,30 +178,30 @@ std::optional<Outcome> SimulatorProcess::ask_line(const Asked& asked, Clock::tim
   (void)process_->wait(kPoliteEnd);
   const bool half = !output_.empty();
   const ProcessEnd end = finish();
-  require_runnable(end, tail_, words_.front());
+  require_runnable(end, newest_tail_, words_.front());
   return Failed{"crash", with_last_line(fmt::format("the process {} {}", to_string(end),
                                                     half ? "in the middle of its answer" : "without an answer"),
-                                        tail_)};
+                                        newest_tail_)};
 }
 
 std::optional<Outcome> SimulatorProcess::ask_once(const Asked& asked, Clock::time_point deadline) {
   const ScratchFolder folder("the files of a question");
   write(folder / "design.json", asked.design_json);
   write(folder / "workload.json", *asked.workload_json);
-  process_.emplace(with_files(words_, folder), ChildInput::none);
+  start(with_files(words_, folder), ChildInput::none);
   std::string_view nothing;
   while (!process_->ended()) {
     if (given_up_()) return std::nullopt;
     if (Clock::now() >= deadline) return timed_out();
     move_bytes(nothing, deadline);
-    tail_.add(std::exchange(output_, {}));
+    hear(std::exchange(output_, {}));
   }
   const ProcessEnd end = finish();
-  require_runnable(end, tail_, words_.front());
+  require_runnable(end, newest_tail_, words_.front());
   if (end.signal != 0 || end.exit_code > kSignalBase) {
-    return Failed{"crash", with_last_line(fmt::format("the process {}", to_string(end)), tail_)};
+    return Failed{"crash", with_last_line(fmt::format("the process {}", to_string(end)), newest_tail_)};
   }
-  if (end.exit_code != 0) return Refused{fmt::format("exit_code_{}", end.exit_code), tail_.last_line()};
+  if (end.exit_code != 0) return Refused{fmt::format("exit_code_{}", end.exit_code), newest_tail_.last_line()};
   if (!fs::exists(folder / "out.json")) throw Error(ErrorKind::failure, "exited with 0 and left no {out.json}");
   return Said{read_file(folder / "out.json", kMostAnswerBytes)};
 }
@@ -249,6 +249,16 @@ void SimulatorProcess::move_bytes(std::string_view& unsent, Clock::time_point de
   drain();
 }
 
+void SimulatorProcess::start(const std::vector<std::string>& words, ChildInput input) {
+  newest_tail_ = {};  // what one before said is about another design
+  process_.emplace(words, input);
+}
+
+void SimulatorProcess::hear(std::string_view text) {
+  tail_.add(text);
+  newest_tail_.add(text);
+}
+
 void SimulatorProcess::drain() {
   std::array<char, kChunkBytes> chunk;
   const auto take = [&](Descriptor& from, const auto& most, const auto& put) {
@@ -265,19 +275,19 @@ void SimulatorProcess::drain() {
       process_->output(), [&] { return output_.size() <= kMostAnswerBytes; },
       [&](std::string_view text) { output_ += text; });
   take(
-      process_->error(), [&] { return chunks++ < kMostChunks; }, [&](std::string_view text) { tail_.add(text); });
+      process_->error(), [&] { return chunks++ < kMostChunks; }, [&](std::string_view text) { hear(text); });
 }
 
 Failed SimulatorProcess::timed_out() {
   Failed failed{"timeout", fmt::format("no answer within {} s", shortest(command_.timeout_s))};
   (void)finish();
-  failed.message = with_last_line(failed.message, tail_);
+  failed.message = with_last_line(failed.message, newest_tail_);
   return failed;
 }
 
 ProcessEnd SimulatorProcess::finish() {
   drain();
-  if (runs_per_design(command_.text)) tail_.add(output_);
+  if (runs_per_design(command_.text)) hear(output_);
   const ProcessEnd end = process_->stop();
   process_.reset();
   output_.clear();

@@ -41,9 +41,9 @@ struct Asked {
 struct Said {
   std::string text;
 };
-/// A process that ended, or was ended, without an answer.
+/// A process that ended, or was ended, without an answer, or whose answer has no number.
 struct Failed {
-  std::string code;     ///< `timeout` or `crash`
+  std::string code;     ///< `timeout`, `crash` or `not_finite`
   std::string message;  ///< one sentence
 };
 /// One process per question: its exit code, other than 0.
@@ -79,7 +79,9 @@ class SimulatorProcess {
   void end();
   /// By force, at once.
   void kill();
+  /// The end of all that its processes said besides answers, and of what the newest of them did.
   [[nodiscard]] const Tail& said() const { return tail_; }
+  [[nodiscard]] const Tail& newest_said() const { return newest_tail_; }
 
  private:
   enum class Event { line, end, timeout, too_long, given_up };
@@ -92,8 +94,10 @@ class SimulatorProcess {
   Said take_line();
   /// Waits until bytes can be moved, for a short while at the longest, and moves them.
   void move_bytes(std::string_view& unsent, Clock::time_point deadline);
+  void start(const std::vector<std::string>& words, ChildInput input);
   /// Reads what is there.
   void drain();
+  void hear(std::string_view text);
   Failed timed_out();
   /// Ends the process now.
   ProcessEnd finish();
@@ -104,7 +108,7 @@ class SimulatorProcess {
   std::optional<ChildProcess> process_;
   std::string output_;        ///< read, not yet taken
   std::size_t searched_ = 0;  ///< bytes of output_ without an end of line
-  Tail tail_;
+  Tail tail_, newest_tail_;
 };
 
 }  // namespace hindsight::evaluator

@@ -23,15 +23,17 @@ ServerConnection& server_of(const Log& log) {
                           shown(log.path())));
 }
 
-/// Those of the claimed tasks that have an answer already, e.g. by `tell`.
+/// Those of the claimed tasks that have an answer already, e.g. by `tell`, as pending_designs() knows it.
 void drop_answered(ServerConnection& server, Log& log, std::vector<Task>& tasks, const std::string& evaluator) {
   std::vector<std::int64_t> ids;
   for (const Task& task : tasks) ids.push_back(task.proposal_id);
   const ServerRows rows = server.run(
-      "SELECT p.proposal_id FROM proposals p WHERE p.proposal_id = ANY (CAST($1 AS BIGINT[])) AND EXISTS (SELECT 1 "
-      "FROM "
-      "evaluations e JOIN evaluators v ON v.evaluator_id = e.evaluator_id WHERE e.design_id = p.design_id AND "
-      "e.workload_id = p.workload_id AND v.name = $2)",
+      "SELECT p.proposal_id FROM proposals p JOIN (SELECT run_id, CAST(options_json AS JSONB) ->> "
+      "'evaluator_definition' AS definition FROM runs WHERE kind = 'ask') r ON r.run_id = p.run_id "
+      "WHERE p.proposal_id = ANY (CAST($1 AS BIGINT[])) AND EXISTS (SELECT 1 FROM evaluations e "
+      "JOIN evaluators v ON v.evaluator_id = e.evaluator_id WHERE e.design_id = p.design_id AND "
+      "e.workload_id = p.workload_id AND v.name = $2 AND (r.definition IS NULL OR v.definition_hash = r.definition OR "
+      "e.run_id > p.run_id))",
       {server_array(ids), server_value(evaluator)});
   if (rows.size() == 0) return;
   std::vector<std::int64_t> answered;

@@ -20,17 +20,6 @@ double loosened_by(double share, double value) { return value + share * std::abs
 
 }  // namespace
 
-std::string rounded_up(double value, int digits) {
-  if (value == 0 || !std::isfinite(value)) return readable(value);
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits - 1));
-  const double units = std::ceil(value / unit - 1e-9);  // [chosen] above the rounding of the quotient
-  const auto written = [&](double count) {
-    return readable(parse_double(fmt::format("{:.{}g}", count * unit, digits)).value_or(count * unit));
-  };
-  const std::string text = written(units);
-  return parse_double(text).value_or(value) >= value ? text : written(units + 1);
-}
-
 std::string met_by(const Constraint& constraint, double value) {
   if (value > constraint.most) return "";
   if (constraint.text) return constraint.text(value);

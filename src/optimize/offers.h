@@ -8,9 +8,6 @@
 
 namespace hindsight::optimize {
 
-/// A number of so many digits that is not below `value`, so that it works as a limit.
-[[nodiscard]] std::string rounded_up(double value, int digits);
-
 /// "area_mm2 <= 27": a limit that `value` meets, of three digits. Empty where nobody can set it so.
 [[nodiscard]] std::string met_by(const Constraint& constraint, double value);
 

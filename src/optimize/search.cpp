@@ -182,7 +182,8 @@ Problem loosened_problem(const Problem& problem, const std::vector<bool>& loosen
 struct Needs {
   std::vector<std::string> missed;
   std::vector<Loosened::Limit> needed;
-  bool out_of_reach = false;  ///< a limit that nobody would set to what is met
+  bool out_of_reach = false;               ///< a limit that nobody would set to what is met
+  std::optional<std::size_t> stated = {};  ///< one of these that says who states it
 };
 Needs needs_of(const Problem& problem, const space::Design& design) {
   Needs needs;
@@ -193,6 +194,7 @@ Needs needs_of(const Problem& problem, const space::Design& design) {
     if (value <= problem.constraints[c].limit) continue;
     if (met_by(problem.constraints[c], value).empty()) {
       needs.out_of_reach = needs.out_of_reach || !limit_of(problem.constraints[c]).empty();
+      if (!needs.stated && !problem.constraints[c].stated_by.empty()) needs.stated = c;
       continue;
     }
     needs.missed.push_back(limit_of(problem.constraints[c]));
@@ -364,6 +366,7 @@ Explanation explain_nearest(const Problem& problem, const Solution& solution, co
   const Solution& found = is_feasible(nearest) ? nearest : solution;  // else the one that misses all of them least
   const Needs needs = found.best.empty() ? Needs{} : needs_of(problem, found.best.front().design);
   const std::vector<std::string>& missed = needs.missed;
+  if (needs.stated) return explain_stated(problem, solution, *needs.stated, options, offers, remedy);
   if (missed.empty() || needs.out_of_reach) return explain_nothing(solution, remedy);
   const std::vector<std::string> needed = offers.of(needs.needed);
   if (needed.empty()) return explain_nothing(solution, remedy);

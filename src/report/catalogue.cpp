@@ -181,7 +181,7 @@ std::string space_text(const space::DesignSpace& space, int columns) {
     out += wrapped(check.conditional ? "" : "constraint: ", check.text, columns, 2);
   }
   for (const space::Rules::Derived& derived : space.rules()->derived()) {
-    out += wrapped(fmt::format("derived {}: ", derived.name), derived.expression.canonical(), columns, 2);
+    out += wrapped(fmt::format("derived {}: ", derived.name), derived.expression.shown(), columns, 2);
   }
   return out;
 }

@@ -15,13 +15,20 @@ using study::Proposals;
 
 namespace {
 
-/// Metrics of the objective: what is measured of a proposal, each once.
+/// What is measured of a proposal, each once: metrics of the objective, then those that the log's rows have besides and
+/// that no other column has the name of.
 std::vector<std::string> measured_metrics(const Proposals& proposals) {
   const dataset::Objective objective =
       dataset::parse_objective(proposals.model.parts().objective_text, dataset::Direction::minimise);
   std::vector<std::string> metrics;
   for (const dataset::Objective::Factor& factor : objective.factors) {
     if (std::find(metrics.begin(), metrics.end(), factor.metric) == metrics.end()) metrics.push_back(factor.metric);
+  }
+  std::vector<std::string> taken = study::derived_names(proposals);
+  for (const space::Parameter& parameter : proposals.model.parts().space.parameters()) taken.push_back(parameter.name);
+  taken.insert(taken.end(), metrics.begin(), metrics.end());
+  for (const std::string& name : proposals.also_measured) {
+    if (std::find(taken.begin(), taken.end(), name) == taken.end()) metrics.push_back(name);
   }
   return metrics;
 }

@@ -213,6 +213,18 @@ class Expression::Machine {
   std::array<std::size_t, kMostStack> cause_;  // NOLINT: of the places that are undefined
 };
 
+std::string Expression::shown() const {
+  std::string text;
+  std::size_t at = 0;
+  const std::vector<Word> words = words_of(canonical_, {});
+  for (const Word& word : words) {
+    if (word.kind != Word::Kind::number) continue;
+    text += canonical_.substr(at, word.offset - at) + readable(parse_double(word.text).value());
+    at = word.offset + word.text.size();
+  }
+  return text + canonical_.substr(at);
+}
+
 std::optional<double> Expression::value(std::span<const double> operands) const {
   const double value = Machine(*this).run(operands);
   if (std::isnan(value)) return std::nullopt;

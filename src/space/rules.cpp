@@ -115,7 +115,7 @@ void Rules::read_condition(const RuleText& text) {
   }
   std::vector<std::size_t> deciding = expression.parameters();
   deciding.push_back(conditional);
-  std::string shown = fmt::format("only_if of {}: {}", text.name, expression.canonical());
+  std::string shown = fmt::format("only_if of {}: {}", text.name, expression.shown());
   checks_.push_back({.expression = std::move(expression),
                      .origin = text.origin,
                      .conditional = conditional,
@@ -133,7 +133,7 @@ void Rules::read_constraints(const RuleTexts& texts) {
   for (const RuleText& text : texts.constraints) {
     Expression expression(text.text, names, ValueType::truth, text.origin);
     std::vector<std::size_t> deciding = expression.parameters();
-    std::string shown = expression.canonical();
+    std::string shown = expression.shown();
     checks_.push_back({.expression = std::move(expression),
                        .origin = text.origin,
                        .conditional = {},
@@ -179,7 +179,7 @@ void Rules::fail_undefined(const Expression& expression, const Origin& origin, c
   }
   fail_at(origin, cause.offset,
           fmt::format("{} where {}, so {} has no value. Guard it: if ... then ... (docs/spaces.md)", cause.why,
-                      join(values, ", "), in_quotes(expression.canonical())));
+                      join(values, ", "), in_quotes(expression.shown())));
 }
 
 bool Rules::is_legal(std::span<const std::uint16_t> levels) const { return meets(levels, all_); }

@@ -40,7 +40,7 @@ std::vector<DerivedSpread> spreads_of(const DesignSpace& space, std::uint64_t dr
   std::vector<DerivedSpread> spreads;
   for (const Rules::Derived& derived : rules.derived()) {
     spreads.push_back({.name = derived.name,
-                       .expression = derived.expression.canonical(),
+                       .expression = derived.expression.shown(),
                        .smallest = std::numeric_limits<double>::infinity(),
                        .largest = -std::numeric_limits<double>::infinity()});
   }

@@ -139,19 +139,20 @@ std::vector<std::string> metrics_of(const log::Log& log, const NextQuestion& que
   return metrics;
 }
 
-std::string options_json(const AskRequest& request, const Asked& asked) {
-  return json_line(Json{{"space", asked.space.name()},
-                        {"space_hash", asked.space.definition_hash()},
-                        {"evaluator", asked.evaluator},
-                        {"workloads", asked.workloads},
-                        {"objective", asked.objective},
-                        {"metrics", asked.metrics},
-                        {"max", request.limits.max},
-                        {"min", request.limits.min},
-                        {"set", request.limits.set},
-                        {"recipe", request.recipe},
-                        {"seed", request.seed},
-                        {"why", asked.next.why}});
+std::string options_json(const AskRequest& request, const NextQuestion& question, const Asked& asked) {
+  Json options{{"space", asked.space.name()},  {"space_hash", asked.space.definition_hash()},
+               {"evaluator", asked.evaluator}, {"workloads", asked.workloads},
+               {"objective", asked.objective}, {"metrics", asked.metrics},
+               {"max", request.limits.max},    {"min", request.limits.min},
+               {"set", request.limits.set},    {"recipe", request.recipe},
+               {"seed", request.seed},         {"why", asked.next.why}};
+  if (!question.evaluator_definition.empty()) options["evaluator_definition"] = question.evaluator_definition;
+  return json_line(options);
+}
+
+/// Whether a word means the evaluator that an ask is of; an empty one means any.
+bool is_meant(const std::string& word, const std::string& name, const std::string& reference) {
+  return word.empty() || word == name || word == reference;
 }
 
 /// Designs of this space that await an answer, each once.
@@ -191,16 +192,25 @@ bool has_row(const log::Log& log, const log::EvaluationFilter& filter) {
   return found;
 }
 
+/// What names the evaluator of the question among those of the log; "" where it has none such.
+std::string reference_in(const log::Log& log, const NextQuestion& question) {
+  const std::vector<log::EvaluatorSummary> all = log::evaluators(log);
+  for (const log::EvaluatorSummary& one : all) {
+    if (one.name != question.evaluator) continue;
+    if (question.evaluator_definition.empty()) return one.name;
+    if (one.definition_hash == question.evaluator_definition) return log::evaluator_reference(all, one);
+  }
+  return "";
+}
+
 /// A design that was new when it was chosen has a row by now.
 bool any_answered(const log::Log& log, const NextQuestion& question, const std::vector<NextDesign>& designs) {
   const std::vector<log::SpaceSummary> spaces = log::spaces(log);
   const auto space = std::find_if(spaces.begin(), spaces.end(), [&](const auto& one) {
     return one.definition_hash == question.space.definition_hash();
   });
-  const std::vector<log::EvaluatorSummary> evaluators = log::evaluators(log);
-  const bool is_evaluator_known = std::any_of(evaluators.begin(), evaluators.end(),
-                                              [&](const auto& one) { return one.name == question.evaluator; });
-  if (space == spaces.end() || !is_evaluator_known) return false;
+  const std::string evaluator = reference_in(log, question);
+  if (space == spaces.end() || evaluator.empty()) return false;
   std::vector<std::string> names;
   for (log::WorkloadRecord& workload : log::workloads(log)) {
     const auto& asked = question.applications;
@@ -209,7 +219,7 @@ bool any_answered(const log::Log& log, const NextQuestion& question, const std::
   return std::any_of(designs.begin(), designs.end(), [&](const NextDesign& one) {
     const std::string text = question.space.text_id(one.design);
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return has_row(log, {.workload = name, .evaluator = question.evaluator, .space = space->name, .design = text});
+      return has_row(log, {.workload = name, .evaluator = evaluator, .space = space->name, .design = text});
     });
   });
 }
@@ -312,7 +322,8 @@ Asked ask(const AskRequest& request) {
                         .count = request.count,
                         .drawn = std::min(request.drawn.value_or(request.count / 8), request.count),
                         .seed = request.seed,
-                        .threads = request.threads};
+                        .threads = request.threads,
+                        .progress = request.progress};
   settle_definition(log, question);
   const std::vector<std::string> metrics = metrics_of(log, question);
   const Wanted wanted = wanted_of(log, request);
@@ -335,7 +346,7 @@ Asked ask(const AskRequest& request) {
     }
     register_wanted(log, wanted);
     const std::int64_t space_id = sweep::register_space(log, question.space);
-    log::Run run(log, log::RunKind::ask, request.provenance, options_json(request, asked));
+    log::Run run(log, log::RunKind::ask, request.provenance, options_json(request, question, asked));
     show_as_metric(question.objective, asked.next);
     note(log, run.id(), space_id, asked);
     run.finish();
@@ -352,8 +363,8 @@ Pending pending_of(const std::filesystem::path& log, const std::string& space, c
   const log::Log opened = open_asking_log(log, log::OpenMode::read_only);
   std::vector<std::string> others;
   for (const log::AskRun& run : log::asks(opened)) {
-    if ((!space.empty() && space != run.space) || (!evaluator.empty() && evaluator != run.evaluator)) {
-      others.push_back(fmt::format("--space {} --evaluator {}", printable(run.space), printable(run.evaluator)));
+    if ((!space.empty() && space != run.space) || !is_meant(evaluator, run.evaluator, run.reference)) {
+      others.push_back(fmt::format("--space {} --evaluator {}", printable(run.space), printable(run.reference)));
       continue;
     }
     Pending pending{.space = dataset::stored_space(opened, run.space), .designs = {}, .metrics = run.metrics};
@@ -362,7 +373,8 @@ Pending pending_of(const std::filesystem::path& log, const std::string& space, c
       if (known.name == run.space) space_id = known.space_id;
     }
     for (log::PendingDesign& one : log::pending_designs(opened)) {
-      const bool ours = one.space_id == space_id && one.evaluator == run.evaluator;
+      const bool ours = one.space_id == space_id && one.evaluator == run.evaluator &&
+                        is_meant(evaluator, one.evaluator, one.reference);
       ours ? pending.designs.push_back(std::move(one)) : static_cast<void>(++pending.of_others);
     }
     return pending;
@@ -380,7 +392,7 @@ std::size_t forget_pending(const std::filesystem::path& log, const std::string& 
   const auto wanted = [&] {
     std::vector<log::PendingDesign> pending = log::pending_designs(opened);
     std::erase_if(pending, [&](const log::PendingDesign& one) {
-      return (!space.empty() && spaces[one.space_id] != space) || (!evaluator.empty() && one.evaluator != evaluator);
+      return (!space.empty() && spaces[one.space_id] != space) || !is_meant(evaluator, one.evaluator, one.reference);
     });
     return pending;
   };

@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/thread_pool.h"
@@ -103,6 +104,7 @@ class Campaign {
   CampaignSummary run() {
     summary_.status = CampaignStatus::already_finished;
     if (state_.rounds.size() < options_.rounds) {
+      require_alone();
       log::Run run(log_, log::RunKind::campaign, options_.provenance, options_json());
       summary_.status = rounds(run);
       for (const auto& [name, text] : options_.evaluator->remarks()) run.note(name, text);
@@ -130,9 +132,33 @@ class Campaign {
               {"max", options_.words.limits.max},
               {"min", options_.words.limits.min},
               {"set", options_.words.limits.set},
-              {"definition_hash", summary_.definition_hash}};
+              {"definition_hash", summary_.definition_hash},
+              {"process", this_process()}};
     for (const workload::Network& network : options_.networks) json["workloads"].push_back(network.name());
     return json_line(json);
+  }
+
+  [[noreturn]] void refuse_second() const {
+    throw Error(ErrorKind::failure, fmt::format("{}: another process runs this campaign. Let it end, or stop it",
+                                                printable(options_.log.string(), 200)));
+  }
+
+  /// Error{failure} where another process of this machine runs the campaign: what this one chose would come to nothing.
+  void require_alone() const {
+    constexpr std::size_t kNewestRuns = 1000;  // [chosen] more than work on a log at a time
+    for (const log::RunInfo& run : log::recent_runs(log_, kNewestRuns)) {
+      const bool is_under_way = run.status == to_string(log::RunStatus::running) &&
+                                run.kind == to_string(log::RunKind::campaign) && run.host == options_.provenance.host;
+      if (!is_under_way) continue;
+      const Json options = Json::parse(bounded_json(run.options_json), nullptr, false);
+      const auto text = [&](const char* name) {
+        const bool has = options.is_object() && options.contains(name) && options.at(name).is_string();
+        return has ? options.at(name).get<std::string>() : std::string();
+      };
+      const std::string process = text("process");
+      if (text("definition_hash") != summary_.definition_hash || process == this_process()) continue;
+      if (is_process_running(process)) refuse_second();
+    }
   }
 
   void keep_state(std::int64_t run) {
@@ -143,10 +169,7 @@ class Campaign {
 
   /// Inside a transaction. Error{failure} when somebody else has kept another state meanwhile.
   void keep_state_inside(std::int64_t run) {
-    if (log_.checkpoint(key()) != kept_) {
-      throw Error(ErrorKind::failure, fmt::format("{}: another process runs this campaign. Let it end, or stop it",
-                                                  printable(options_.log.string(), 200)));
-    }
+    if (log_.checkpoint(key()) != kept_) refuse_second();
     kept_ = to_json(state_);
     (void)log_.append(run, space_id_, evaluator_id_, {}, log::Checkpoint{.key = key(), .value_json = *kept_});
   }

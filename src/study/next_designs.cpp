@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -30,6 +34,9 @@ namespace {
 constexpr std::uint64_t kMostFruitless = 2'000'000;
 /// Drawn at once, so that facts are asked for in batches. [chosen]
 constexpr Eigen::Index kDrawnAtOnce = 256;
+/// [chosen] A limit that is offered is met by so many drawn designs of different values, as many as a round has.
+constexpr std::size_t kOfferedDesigns = 16;
+constexpr int kOfferedDigits = 3;  // [chosen] as many as a person types
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -110,7 +117,10 @@ optimize::Problem known_limits(const NextQuestion& question, const SpaceLimits& 
 class Drawing {
  public:
   Drawing(const NextQuestion& question, const SpaceLimits& limits, std::unordered_set<std::uint64_t>& known)
-      : question_(question), limits_(known_limits(question, limits)), known_(known) {}
+      : question_(question),
+        limits_(known_limits(question, limits)),
+        known_(known),
+        missed_alone_(limits_.constraints.size()) {}
 
   void draw(std::size_t count, std::vector<NextDesign>& designs) {
     const std::size_t parameters = question_.space.parameters().size();
@@ -139,7 +149,28 @@ class Drawing {
     }
   }
 
+  /// "--max area_mm2=4.2": limits that some drawn designs meet which keep all others, each instead of one in the way.
+  [[nodiscard]] std::vector<std::string> offers() const {
+    std::vector<std::string> options;
+    for (std::size_t k = 0; k < missed_alone_.size(); ++k) {
+      if (missed_alone_[k].empty()) continue;
+      const std::string& name = limits_.constraints[k].name;
+      const std::string text = rounded_up(*missed_alone_[k].rbegin(), kOfferedDigits);
+      if (parse_double(text).value_or(0) <= most_of(name)) options.push_back(fmt::format("--max {}={}", name, text));
+    }
+    return options;
+  }
+
  private:
+  /// Beyond what is stated no design is feasible.
+  [[nodiscard]] double most_of(const std::string& fact) const {
+    double most = std::numeric_limits<double>::infinity();
+    if (!question_.facts) return most;
+    for (const evaluator::StatedLimit& stated : question_.facts->stated_limits()) {
+      if (stated.fact == fact) most = stated.most;
+    }
+    return most;
+  }
   [[nodiscard]] static space::SamplerKind kind(std::size_t parameters) {
     const bool tabled = parameters <= space::SobolSequence::max_dimensions();
     return tabled ? space::SamplerKind::sobol : space::SamplerKind::uniform;
@@ -153,27 +184,48 @@ class Drawing {
     }
   }
   /// Bounded levels may break a constraint that the sequence kept, and leave the bounds again where they are settled.
-  [[nodiscard]] std::vector<bool> meets(const optimize::LevelMatrix& levels) const {
-    const auto rows = static_cast<std::size_t>(levels.rows());
-    std::vector<bool> met(rows, true);
-    for (const optimize::Constraint& constraint : limits_.constraints) {
-      const Eigen::VectorXd values = constraint.value(levels);
-      for (std::size_t k = 0; k < rows; ++k) {
-        met[k] = met[k] && values[static_cast<Eigen::Index>(k)] <= constraint.limit;
+  [[nodiscard]] std::vector<bool> meets(const optimize::LevelMatrix& levels) {
+    std::vector<Eigen::VectorXd> values;  // by limit
+    for (const optimize::Constraint& constraint : limits_.constraints) values.push_back(constraint.value(levels));
+    std::vector<bool> met;
+    for (Eigen::Index row = 0; row < levels.rows(); ++row) {
+      const std::uint16_t* one = levels.row(row).data();
+      std::size_t missed = 0, last = 0;
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        if (values[k][row] <= limits_.constraints[k].limit) continue;
+        ++missed;
+        last = k;
       }
-    }
-    for (std::size_t k = 0; k < rows; ++k) {
-      const std::uint16_t* one = levels.row(static_cast<Eigen::Index>(k)).data();
-      met[k] =
-          met[k] && limits_.is_allowed(one) && question_.space.is_legal({one, static_cast<std::size_t>(levels.cols())});
+      const bool is_in_bounds = missed < 2 && limits_.is_allowed(one) &&
+                                question_.space.is_legal({one, static_cast<std::size_t>(levels.cols())});
+      met.push_back(is_in_bounds && missed == 0);
+      if (is_in_bounds && missed == 1) note_missed(last, values[last][row]);
     }
     return met;
+  }
+  void note_missed(std::size_t limit, double value) {
+    std::set<double>& smallest = missed_alone_[limit];
+    if (!std::isfinite(value)) return;
+    smallest.insert(value);
+    if (smallest.size() > kOfferedDesigns) smallest.erase(std::prev(smallest.end()));
   }
 
   const NextQuestion& question_;
   optimize::Problem limits_;
   std::unordered_set<std::uint64_t>& known_;
+  /// By limit: the smallest values of designs that miss it alone.
+  std::vector<std::set<double>> missed_alone_;
 };
+
+/// Limits of metrics that only evaluations tell, "area_mm2=27".
+std::vector<std::string> learnt_limits(const NextQuestion& question, const SpaceLimits& limits) {
+  std::vector<std::string> words;
+  for (const auto& [name, limit] : limits.metrics) {
+    const bool fact = question.facts && contains(question.facts->fact_names(), name);
+    if (!fact) words.push_back(fmt::format("{}={}", name, readable(limit)));
+  }
+  return words;
+}
 
 dataset::Selection selection_of(const NextQuestion& question, const Known& known, const SpaceLimits& limits) {
   dataset::Selection selection;
@@ -194,6 +246,7 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
                                         std::size_t count) {
   surrogate::TrainOptions how;
   how.threads = question.threads;
+  how.progress = question.progress;
   const surrogate::TrainResult trained = surrogate::train(data, plan, how);
   if (trained.interrupted) throw Error(ErrorKind::interrupted, "interrupted while the surrogate was trained");
   const surrogate::Model& model = trained.model;
@@ -251,8 +304,9 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
   }
 }
 
-/// `known`: designs that the log has or awaits.
-[[noreturn]] void refuse_none_left(const NextQuestion& question, std::size_t known) {
+/// `known`: designs that the log has or awaits. `offers`: limits with which there would be some.
+[[noreturn]] void refuse_none_left(const NextQuestion& question, std::size_t known,
+                                   const std::vector<std::string>& offers) {
   std::vector<std::string> limits;
   for (const auto& [option, words] :
        {std::pair("--max", &question.limits.max), std::pair("--min", &question.limits.min),
@@ -271,10 +325,12 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
                                   "its constraints leave few. Ask on another space?",
                                   space, pending));
   }
+  const std::string remedy = offers.empty() ? fmt::format("Loosen {}?", limits.size() == 1 ? "it" : "them")
+                                            : fmt::format("Drawn designs are within {}", join(offers, ", or within "));
   throw Error(ErrorKind::no_feasible,
               fmt::format("no new design within the limits was found: the log has them all{}, or "
-                          "nothing is within {}. Loosen {}?",
-                          pending, printable(join(limits, " "), 160), limits.size() == 1 ? "it" : "them"));
+                          "nothing is within {}. {}",
+                          pending, printable(join(limits, " "), 140), printable(remedy, 110)));
 }
 
 }  // namespace
@@ -298,8 +354,10 @@ NextDesigns next_designs(const NextQuestion& question) {
     next.learned = !next.designs.empty();
   }
   for (const NextDesign& one : next.designs) known.designs.insert(question.space.content_hash(one.design));
-  Drawing(question, limits, known.designs).draw(question.count - next.designs.size(), next.designs);
-  if (next.designs.empty()) refuse_none_left(question, known.designs.size());
+  Drawing drawing(question, limits, known.designs);
+  drawing.draw(question.count - next.designs.size(), next.designs);
+  if (next.designs.empty()) refuse_none_left(question, known.designs.size(), drawing.offers());
+  if (!next.learned) next.unheeded = learnt_limits(question, limits);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   next.seconds = elapsed.count();
   return next;

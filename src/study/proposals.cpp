@@ -13,6 +13,7 @@
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/foreign_name.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/patience.h"
 #include "hindsight/core/shell.h"
@@ -21,6 +22,7 @@
 #include "hindsight/evaluator/built_in.h"
 #include "hindsight/evaluator/noisy.h"
 #include "hindsight/log/pulse.h"
+#include "hindsight/log/query.h"
 #include "hindsight/study/analytic_constraint.h"
 #include "hindsight/study/applications.h"
 #include "hindsight/study/log_names.h"
@@ -110,11 +112,10 @@ std::vector<std::string> labels_asked(const surrogate::Model& model, const optim
   return names;
 }
 
-std::shared_ptr<const Verifier> make_verifier(const ProposalRequest& request, const surrogate::Model& model,
+std::shared_ptr<const Verifier> make_verifier(const KnownEvaluator& evaluator, const surrogate::Model& model,
                                               const std::vector<Application>& wanted,
-                                              const optimize::ProposeOptions& options, const KnownEvaluator& built_in) {
+                                              const optimize::ProposeOptions& options) {
   const surrogate::Model::Parts& parts = model.parts();
-  const KnownEvaluator evaluator = request.simulator ? request.simulator(parts.space) : built_in;
   if (!evaluator) {
     throw Error(ErrorKind::usage, fmt::format("--simulate: the space '{}' does not describe an accelerator of the "
                                               "built-in model. Name your own simulator with --evaluator 'COMMAND'",
@@ -384,17 +385,62 @@ bool is_unused(const std::string& log) {
   return log::pulse(log::Log::open(log, log::OpenMode::read_only)).last_evaluation_id == 0;
 }
 
-/// The rows of the log; and what these, and those that the model learnt from, mean for the limits.
+/// Whose rows of the log count, "" for those of its only evaluator: of a simulator (null: none is asked) those of its
+/// own version, else those of its name. Nothing where these are of several other versions, which is said.
+std::optional<std::string> rows_that_count(const ProposalRequest& request, const KnownEvaluator& simulator,
+                                           std::vector<std::string>& remarks) {
+  if (!simulator) return request.evaluator;
+  const std::vector<log::EvaluatorSummary> all = log::evaluators(log::Log::open(request.log, log::OpenMode::read_only));
+  const std::string definition = sha256_hex(simulator->definition());
+  std::size_t others = 0;
+  for (const log::EvaluatorSummary& one : all) {
+    if (one.name != simulator->name() || one.evaluations == 0) continue;
+    if (one.definition_hash == definition) return log::evaluator_reference(all, one);
+    ++others;
+  }
+  if (others < 2) return simulator->name();
+  remarks.push_back(
+      fmt::format("the log has rows of {} other versions of '{}' and none of this one: none of them "
+                  "counts",
+                  others, printable(simulator->name(), 60)));
+  return std::nullopt;
+}
+
+/// The metrics that rows of the log have of these applications and this evaluator ("": its only one). None where that
+/// is the built-in model, which nobody answers for.
+std::vector<std::string> metrics_of_log(const std::string& log, const std::string& whose, const Proposals& proposals) {
+  if (proposals.logged->evaluator.starts_with(accel::kModelName)) return {};
+  const log::Log opened = log::Log::open(log, log::OpenMode::read_only);
+  log::EvaluationFilter filter;
+  if (!whose.empty()) filter.evaluator = whose;
+  std::vector<std::string> names;
+  for (const log::WorkloadRecord& workload : log::workloads(opened)) {
+    const auto& asked = proposals.options.contexts;
+    if (std::ranges::find(asked, workload.name, &dataset::Context::name) == asked.end()) continue;
+    for (const auto& [name, count] : log::metric_counts(opened, workload.name, filter)) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// The rows of the log; and what these, and those that the model learnt from, mean for the limits. `simulator`: the
+/// user's, where one is asked.
 void add_log(const ProposalRequest& request, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
-             Proposals& proposals) {
+             const KnownEvaluator& simulator, Proposals& proposals) {
   note_foreign_facts(evaluator, proposals);
-  if (!request.log.empty() && is_unused(request.log)) {
-    proposals.options.only_new = false;  // whatever is proposed is new to it
-  } else if (!request.log.empty()) {
+  std::optional<std::string> whose;
+  if (!request.log.empty() && !is_unused(request.log)) {
+    whose = rows_that_count(request, simulator, proposals.remarks);
+  }
+  if (whose) {
     const std::vector<std::string> labels = labels_asked(proposals.model, proposals.options);
-    proposals.logged = std::make_unique<const dataset::Dataset>(
-        load_logged(request.log, request.evaluator, proposals.model, wanted, labels));
+    proposals.logged =
+        std::make_unique<const dataset::Dataset>(load_logged(request.log, *whose, proposals.model, wanted, labels));
     proposals.options.logged = proposals.logged.get();
+    proposals.also_measured = metrics_of_log(request.log, *whose, proposals);
+  } else if (!request.log.empty()) {
+    proposals.options.only_new = false;  // whatever is proposed is new to it
   }
   note_other_rows(proposals);
   if (proposals.logged != nullptr) {
@@ -465,6 +511,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   KnownEvaluator evaluator;
   const space::DesignSpace& space = model.parts().space;
   if (evaluator::describes_accelerator(space)) evaluator = evaluator::built_in(space, technology);
+  const KnownEvaluator simulator = request.simulator ? request.simulator(space) : nullptr;
   proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
   const NetworksAtHand networks = networks_at_hand(wanted);
@@ -476,10 +523,10 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   optimize::take_risk(asked_risk(request), model, options);
   options.constraints = std::move(limits.constraints);
   options.allowed = std::move(limits.allowed);
-  add_log(request, wanted, evaluator, proposals);
+  add_log(request, wanted, evaluator, simulator, proposals);
   if (request.bounds) add_bounds(wanted, networks, evaluator, proposals);
   std::shared_ptr<const Verifier>& verifier = proposals.verifier;
-  if (request.simulate) verifier = make_verifier(request, model, wanted, options, evaluator);
+  if (request.simulate) verifier = make_verifier(simulator ? simulator : evaluator, model, wanted, options);
   std::optional<ProposalRanks> ranks;
   if (!request.landscape.empty()) {
     ranks.emplace(request.landscape, model, technology, networks_of(wanted), options, proposals.derived,

@@ -171,11 +171,12 @@ class Telling {
   }
 
   /// Whose answers these are, and its number in the log where it has rows already: of the evaluator that is named; else
-  /// of the one who was asked for these designs; else of the newest ask's. Error{usage}: several were asked.
+  /// of the one who was asked for these designs; else of the newest ask's. Of several versions it is the one that was
+  /// asked, else the newest. Error{usage}: several were asked.
   void name_evaluator(const dataset::Answers& answers) {
     std::string name = request_.evaluator;
     if (name.empty()) name = dataset::asked_evaluator(log_, table_, space_, answers, request_.workload);
-    evaluator_ = answering_evaluator(log_, name.empty() ? expected_.evaluator : name);
+    evaluator_ = answering_evaluator(log_, name.empty() ? expected_.reference : name);
     const std::vector<log::EvaluatorSummary> meant = log::evaluators_meant(log::evaluators(log_), evaluator_);
     if (meant.empty()) return;
     evaluator_ = meant.back().name;

@@ -140,6 +140,7 @@ TEST_F(Ask, NoDesignIsAskedForTwiceAndAModelChoosesOnceItCan) {
     rows += 10;
     EXPECT_EQ(designs.size(), rows + 1);  // and the header
     EXPECT_THAT(asked.err, HasSubstr(round < 2 ? "drawing" : "a model of"));
+    EXPECT_EQ(asked.err.find(" steps  ") != std::string::npos, round >= 2) << "a training says how far it is";
     // The first answers come after the second table was asked for: 10 designs are pending meanwhile.
     if (round == 1) {
       EXPECT_EQ(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).exit_code, 0);
@@ -300,6 +301,32 @@ TEST_F(Ask, ATableGoesToWhomItWasAskedOf) {
   EXPECT_EQ(tell(csv_of(mixed)).exit_code, 2) << "nor is it known by tell";
 }
 
+/// Answers go to the version that the ask was of, though the log has a newer one of that name by now.
+TEST_F(Ask, ATableGoesToTheVersionItWasAskedOf) {
+  ASSERT_EQ(tell(answered(ask({"-n", "3", "--evaluator", "sim"}).out)).exit_code, 0);
+  const std::string first = ask({"-n", "2", "--evaluator", "sim"}).out;
+  log::Log opened = log::Log::open(log(), log::OpenMode::read_write);
+  static_cast<void>(opened.add_evaluator("sim", "fedcba9876543210", "the next version"));
+  const Outcome told = tell(answered(first));
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const auto rows_of = [&](const std::string& hash) {
+    return count("SELECT count(*) FROM evaluations JOIN evaluators USING (evaluator_id) WHERE definition_hash " + hash);
+  };
+  EXPECT_EQ(rows_of("LIKE 'fedc%'"), 0);
+  EXPECT_EQ(rows_of("NOT LIKE 'fedc%'"), 5);
+  // The same designs are new to the other version, and await its answers.
+  const std::string second = ask({"-n", "4", "--evaluator", "sim@fedcba98"}).out;
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending", "--evaluator", "sim@fedcba98"}).out).size(), 5U);
+  const log::EvaluatorSummary older = log::evaluators(opened).front();
+  const std::string reference = log::evaluator_reference(log::evaluators(opened), older);
+  ASSERT_EQ(ask({"-n", "1", "--evaluator", reference}).exit_code, 0);
+  const Json summary = Json::parse(tell(answered(second)).out);
+  EXPECT_EQ(summary.at("inserted"), 4);
+  EXPECT_EQ(summary.at("unasked"), 0);
+  EXPECT_EQ(summary.at("pending"), 1);
+  EXPECT_EQ(rows_of("LIKE 'fedc%'"), 4);
+}
+
 TEST_F(Ask, AnInactiveParameterNeedsNoCell) {
   const std::string space = write("branch.yaml", R"(name: branch
 description: A parameter that only one mode has
@@ -357,6 +384,13 @@ TEST_F(Ask, LimitsOfMetricsAreLearned) {
     EXPECT_LE(*parse_double(cells[i][2]), 4);
     EXPECT_EQ(cells[i][4], "fast");
   }
+}
+
+TEST_F(Ask, DrawnDesignsMayBeBeyondWhatOnlyAnswersTell) {
+  const Outcome asked = ask({"-n", "2", "--metric", "power_w", "--max", "power_w=0.0003"});
+  ASSERT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("drawn designs may be beyond --max power_w=0.0003, which only answers tell"));
+  EXPECT_THAT(ask({"-n", "1", "--max", "width=4"}).err, ::testing::Not(HasSubstr("may be beyond")));
 }
 
 TEST_F(Ask, KeepsItsObjectiveUntilAnotherIsNamed) {

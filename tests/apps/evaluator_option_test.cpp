@@ -312,6 +312,38 @@ TEST_F(EvaluatorOption, ACampaignKnowsTheRowsOfItsOwnVersionAlone) {
   EXPECT_EQ(Json::parse(stats.out).at("workloads").at(0).at("evaluations"), 6);
 }
 
+/// Proposals are held against the rows of the version that is asked, however many others the log has.
+TEST_F(EvaluatorOption, ProposalsSeeTheRowsOfTheVersionThatIsAsked) {
+  const std::string served = shell_quoted(program_path().string()) + " serve";
+  const auto evaluator = [&](const std::string& version) {
+    return std::vector<std::string>{"--evaluator", served, "--evaluator-name", "mine", "--evaluator-version", version};
+  };
+  const auto run = [&](std::vector<std::string> arguments, const std::string& version) {
+    const std::vector<std::string> more = evaluator(version);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return hindsight(arguments);
+  };
+  for (const char* version : {"1", "2"}) {
+    const Outcome swept = run({"sweep", "--workloads", "m6", "--samples", version == std::string("1") ? "40" : "20",
+                               "--log", file("a.sqlite"), "--quiet"},
+                              version);
+    ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  }
+  const auto propose = [&](const std::string& version) {
+    return run({"propose", "--workload", "m6", "--max", "area_mm2=27", "--top", "2", "--json", "--evaluations", "2000",
+                "--simulate", "--log", file("a.sqlite")},
+               version);
+  };
+  const Outcome known = propose("2");
+  ASSERT_EQ(known.exit_code, 0) << known.err;
+  EXPECT_THAT(Json::parse(known.out).at("remarks").dump(), ::testing::Not(HasSubstr("other versions")));
+  EXPECT_TRUE(Json::parse(known.out).at("proposals").at(0).at("predicted").at("nearest_logged_distance").is_number())
+      << known.out;
+  const Outcome unknown = propose("3");
+  ASSERT_EQ(unknown.exit_code, 0) << unknown.err;
+  EXPECT_THAT(Json::parse(unknown.out).at("remarks").dump(), HasSubstr("rows of 2 other versions of 'mine'"));
+}
+
 /// Limits of what only an answer knows leave no row out, as in a search and a campaign; the summary counts them.
 TEST_F(EvaluatorOption, LimitsOfAnswersAreCountedAndLeaveNoRowOut) {
   ASSERT_EQ(hindsight(sweep("plain.sqlite", "40")).exit_code, 0);

@@ -229,6 +229,7 @@ TEST_F(ImportedLog, NamesAndObjectiveOfTheTableServeToTheEnd) {
   const Json tighter = Json::parse(propose({"--max", "util_BRAM=150", "--json"}).out);
   EXPECT_EQ(tighter.at("limits").size(), 1U);
   EXPECT_EQ(tighter.at("limits").at("util_bram").at("limit"), 150);
+  EXPECT_THAT(propose({"--csv", "-"}).out, HasSubstr(",cost_ms,util_bram,reason\n")) << "as the log's rows have it";
   const Json& best = tighter.at("proposals").at(0);
   EXPECT_EQ(best.at("predicted").at("logged"), true);
   EXPECT_EQ(best.at("predicted").at("logged_feasible"), true);

@@ -12,6 +12,7 @@
 
 #include "apps/learn_fixture.h"
 #include "hindsight/core/files.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::app::test {
@@ -159,6 +160,44 @@ TEST_F(Loop, TwoProcessesDoNotRunOneCampaign) {
   }
   ASSERT_EQ(hindsight(campaign("a.sqlite", "6")).exit_code, 0);
   EXPECT_EQ(hash("a.sqlite"), hash("whole.sqlite"));
+}
+
+/// Before it trains, and without a run of its own; a campaign that was killed is nobody's.
+TEST_F(Loop, ASecondProcessIsRefusedBeforeItChooses) {
+  const auto with = [&](const std::string& simulator) {
+    return std::vector<std::string>{
+        "campaign", "--space", "tiny",  "--workloads", "m6",      "--rounds",         "2",    "--batch",     "3",
+        "--recipe", quick(),   "--log", log(),         "--quiet", "--evaluator-name", "mine", "--evaluator", simulator};
+  };
+  Process first(with("sleep 1000"));
+  const auto is_under_way = [&] {
+    return std::filesystem::exists(log()) &&
+           !log::recent_runs(log::Log::open(log(), log::OpenMode::read_only), 1).empty();
+  };
+  for (int wait = 0; !is_under_way() && wait < 600; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(is_under_way());
+  expect_one_line_error(hindsight(with("sleep 1000")), 1, "another process runs this campaign. Let it end, or stop it");
+  EXPECT_EQ(count("study.sqlite", "SELECT count(*) FROM runs"), 1);
+  first.send(SIGKILL);
+  static_cast<void>(first.wait());
+  const Outcome rest = hindsight(with(shell_quoted(program_path().string()) + " serve --space tiny"));
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+}
+
+/// Followed as it is printed.
+TEST_F(Loop, ALimitThatNothingMeetsIsRefusedWithOneThatDesignsMeet) {
+  const auto with = [&](const std::string& limit) {
+    return hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--rounds", "1", "--batch", "2", "--max",
+                      limit, "--log", log()});
+  };
+  const Outcome refused = with("area_mm2=0.5");
+  expect_one_line_error(refused, 3, "nothing is within --max area_mm2=0.5");
+  const std::string words = "Drawn designs are within --max ";
+  const std::size_t at = refused.err.find(words);
+  ASSERT_NE(at, std::string::npos) << refused.err;
+  const std::string rest = refused.err.substr(at + words.size());
+  const Outcome followed = with(rest.substr(0, rest.find_first_of(", \n")));
+  EXPECT_EQ(followed.exit_code, 0) << refused.err << followed.err;
 }
 
 TEST_F(Loop, InterruptedCampaignSaysHowToGoOn) {

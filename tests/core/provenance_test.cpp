@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -54,6 +55,26 @@ TEST(Provenance, NamesHostUserAndFolder) {
   EXPECT_FALSE(facts.user.empty());
   EXPECT_EQ(facts.version, build_info().version);
   EXPECT_EQ(facts.commit, build_info().commit);
+}
+
+TEST(Provenance, AProcessRunsUntilItEnds) {
+  if (!std::filesystem::exists("/proc/self/stat")) GTEST_SKIP() << "the machine does not say";
+  const std::string here = this_process();
+  EXPECT_TRUE(is_process_running(here)) << here;
+  EXPECT_EQ(here, this_process());
+  EXPECT_FALSE(is_process_running(here + "0")) << "a later one of the same number";
+  for (const char* other : {"", "-", "1", "x-1", "999999999-1"}) EXPECT_FALSE(is_process_running(other)) << other;
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string name = this_process();
+    _exit(write(pipe_ends[1], name.data(), name.size()) > 0 ? 0 : 1);
+  }
+  std::array<char, 64> name{};
+  ASSERT_GT(read(pipe_ends[0], name.data(), name.size() - 1), 0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(is_process_running(name.data())) << name.data();
 }
 
 TEST(Provenance, UtcNowIsNow) {

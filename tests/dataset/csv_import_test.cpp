@@ -266,6 +266,12 @@ TEST_F(ImportCsv, ALogOfFailuresAloneIsNotWrittenWhereAllOthersAreRefused) {
       HasSubstr("column 'Grund' has a value in all 5 failed rows, none in 5 others, so it is a result: --reason "
                 "Grund"));
   EXPECT_EQ(import(grund, {.objective = "y", .reason = "Grund"}).feasible, 5U) << "as it says";
+  const std::string marked = "a,y,state,note\n1,3,OK,\n2,4,OK,\n3,,FAIL,too hot\n4,,FAIL,timing\n";
+  std::filesystem::remove(file_);
+  EXPECT_THAT(refusal(marked, {.objective = "y", .reason = "state"}),
+              HasSubstr("column 'note' has a value in all 2 failed rows, none in 2 others, so it is a result: "
+                        "--infeasible state=FAIL --reason note"));
+  EXPECT_EQ(import(marked, {.objective = "y", .infeasible = "state=FAIL", .reason = "note"}).feasible, 2U);
   const std::string known = "a,y\n1,3\n2,4\n3,oom\n";
   std::filesystem::remove(file_);
   import_into(known, "a,y\n1,3\n", {.objective = "y"});

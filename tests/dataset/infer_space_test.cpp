@@ -11,8 +11,11 @@ namespace {
 
 using test::error_of;
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 space::DesignSpace infer(const std::string& text, const CsvRoles& roles = {.objective = "y"}) {
   return infer_space(parse_csv(text, "t.csv"), roles, "inferred");
@@ -253,6 +256,20 @@ TEST(InferSpace, AColumnThatTellsWhatFailedIsRemarkedOn) {
   EXPECT_THAT(
       inferred_of(grund).remarks,
       ElementsAre(AllOf(HasSubstr("has a value in all 6 failed rows, none in 6 others"), HasSubstr("--reason Grund"))));
+}
+
+/// A word that marks failures and a note that explains some of them, however few failed.
+TEST(InferSpace, WhatOnlyFailedRowsFillIsAnOutcome) {
+  const std::string few = "a,y,state,note\n1,3,,\n2,4,,\n3,,FAIL,too hot\n4,,FAIL,timing\n5,,FAIL,\n";
+  EXPECT_THAT(inferred_of(few).remarks,
+              Contains(AllOf(HasSubstr("column 'state' has a value in all 3 failed rows, none in 2 others"),
+                             HasSubstr("no parameter: --infeasible state=FAIL --reason note"))));
+  EXPECT_THAT(inferred_of(few, {.objective = "y", .reason = "state"}).remarks,
+              Contains(AllOf(HasSubstr("column 'note' has a value in 2 of 3 failed rows, none in 2 others"),
+                             HasSubstr("no parameter: --infeasible state=FAIL --reason note"))))
+      << "a reason of one word is a mark";
+  EXPECT_THAT(inferred_of(few, {.objective = "y", .infeasible = "state=FAIL", .reason = "note"}).remarks,
+              Each(Not(HasSubstr("no parameter"))));
 }
 
 TEST(InferSpace, WhatTellsNothingOrByChanceIsNotRemarkedOn) {

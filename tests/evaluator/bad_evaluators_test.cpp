@@ -55,9 +55,9 @@ const std::vector<Misbehaviour>& misbehaviours() {
       {"ClosesItsOutput", "exec 1>&-; exec 1>/dev/null; sleep 1000", "without an answer"},
       {"IsNotThere", "no_such_program_of_hindsight", "cannot be run (exit code 127"},
       {"MayNotRun", "/dev/null", "cannot be run (exit code 126"},
-      {"NaN", with_id("\\\"metrics\\\":{\\\"latency_s\\\":NaN}"), "no NaN"},
+      {"NaN", with_id("\\\"metrics\\\":{\\\"latency_s\\\":NaN}"), "latency_s is NaN, not a finite number"},
       {"Infinite", with_id("\\\"metrics\\\":{\\\"latency_s\\\":1e999}"), "no JSON"},
-      {"Null", with_id("\\\"metrics\\\":{\\\"latency_s\\\":null}"), "latency_s is null, not a number"},
+      {"Null", with_id("\\\"metrics\\\":{\\\"latency_s\\\":null}"), "latency_s is null, not a finite number"},
       {"Text", with_id("\\\"metrics\\\":{\\\"latency_s\\\":\\\"1\\\"}"), "not a number"},
       {"NoTime", with_id("\\\"metrics\\\":{\\\"latency_s\\\":0}"), "nothing takes no time"},
       {"UnknownMetric", with_id("\\\"metrics\\\":{\\\"latency_ms\\\":1}"), "unknown metric 'latency_ms'"},
@@ -189,6 +189,22 @@ TEST_F(LeftBehind, AnswersBeforeTheFaultStand) {
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({1}), one_layer()).front(), "latency_s"), 1);
   EXPECT_EQ(metric_of(evaluator->evaluate(sizes({2}), one_layer()).front(), "latency_s"), 2);
   EXPECT_TRUE(error_of([&] { (void)evaluator->evaluate(sizes({3}), one_layer()); }));
+}
+
+/// What a process said that ended is about a design before.
+TEST_F(LeftBehind, MessagesQuoteNoProcessBefore) {
+  const std::string body =
+      "if [ $size = 2 ]; then echo 'two is too many' >&2; exit 3; fi; if [ $size = 3 ]; then echo "
+      "garbage; else " +
+      kGood + "; fi";
+  const auto evaluator = make_shell({.text = answering(body), .retries = 0});
+  const std::vector<Row> rows = evaluator->evaluate(sizes({1, 2}), one_layer());
+  EXPECT_THAT(rows[1].violations.at(0).message, HasSubstr("two is too many"));
+  const auto error = error_of([&] { (void)evaluator->evaluate(sizes({3}), one_layer()); });
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->what(), HasSubstr("'garbage' is no JSON"));
+  EXPECT_THAT(error->what(), ::testing::Not(HasSubstr("two is too many")));
+  EXPECT_EQ(evaluator->remarks().at(0).second, "two is too many") << "the run's record has it still";
 }
 
 TEST_F(LeftBehind, MoreAnswersThanQuestionsAreRefused) {

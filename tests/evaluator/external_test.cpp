@@ -84,6 +84,30 @@ TEST_F(ExternalTest, DesignsThatCrashOrHangAreRowsOnceItHasAnswered) {
   EXPECT_EQ(rows[3].violations[0].code, "timeout");
 }
 
+TEST_F(ExternalTest, ADesignWithoutANumberIsARowAsACrashIs) {
+  const std::string body =
+      "value=$size; case $size in 2) value=NaN;; 3) value=-inf;; 4) value=null;; esac; "
+      "echo \"{\\\"id\\\":$id,\\\"metrics\\\":{\\\"latency_s\\\":$value}}\"";
+  const auto evaluator = make_shell({.text = answering("echo asked >> " + file("asked") + "; " + body)});
+  const std::vector<Row> rows = evaluator->evaluate(sizes({1, 2, 3, 4, 5}), one_layer());
+  EXPECT_EQ(metric_of(rows[4], "latency_s"), 5);
+  for (const std::size_t i : {1, 2, 3}) {
+    ASSERT_FALSE(rows[i].feasible);
+    EXPECT_EQ(rows[i].violations.at(0).code, "not_finite");
+    EXPECT_TRUE(rows[i].metrics.empty());
+  }
+  EXPECT_EQ(rows[1].violations[0].message, "latency_s is NaN, not a finite number");
+  EXPECT_EQ(rows[2].violations[0].message, "latency_s is -inf, not a finite number");
+  EXPECT_EQ(lines_of("asked").size(), 5U) << "it is not asked again, and its process goes on";
+  const auto recording = make_shell({.text = answering(body), .faults = Faults::record});
+  EXPECT_EQ(recording->evaluate(sizes({2}), one_layer()).front().violations.at(0).code, "not_finite");
+  const auto stopping = make_shell({.text = answering(body), .faults = Faults::stop});
+  (void)stopping->evaluate(sizes({1}), one_layer());
+  const auto error = error_of([&] { (void)stopping->evaluate(sizes({2}), one_layer()); });
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->what(), HasSubstr("not_finite: latency_s is NaN, not a finite number (--evaluator-faults stop)"));
+}
+
 TEST_F(ExternalTest, TenFaultsInARowAreTheEvaluators) {
   const auto evaluator = make_shell({.text = answering("if [ $size = 2 ]; then exit 3; fi; " + kGood), .retries = 0});
   (void)evaluator->evaluate(sizes({1}), one_layer());

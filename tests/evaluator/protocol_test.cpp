@@ -137,6 +137,9 @@ TEST(Protocol, AnswersThatCannotBeAreRefusedByField) {
   EXPECT_EQ(answer_problem(R"({"metrics":{"a\nb":1}})"), "'a\\x0ab' cannot be the name of a metric");
   EXPECT_EQ(answer_problem(R"({"metrics":{"energy_j":-1}})"), "energy_j is -1, and no energy is below 0");
   EXPECT_EQ(answer_problem(R"({"metrics":{"hold_ns":-1}})"), "taken") << "a slack";
+  EXPECT_EQ(answer_problem(R"({"metrics":{"a":1e-5,"b\"NaN":NaN}})"), "b\"NaN is NaN, not a finite number");
+  EXPECT_EQ(answer_problem(R"({"infeasible":"NaN, -inf"})"), "taken") << "the words of a text";
+  EXPECT_EQ(answer_problem(R"({"metrics":{"a":nanny}})"), "'{\"metrics\":{\"a\":nanny}}' is no JSON");
   EXPECT_EQ(answer_problem(R"({"infeasible":7})"), "\"infeasible\" is 7, not a reason or a list of reasons");
   EXPECT_EQ(answer_problem(R"({"infeasible":[]})"), "\"infeasible\" is [], not a reason or a list of reasons");
   EXPECT_EQ(answer_problem(R"({"infeasible":[7]})"), "a reason in the list \"infeasible\" is 7");

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hindsight/core/text.h"
-
 namespace hindsight::optimize {
 namespace {
 
@@ -17,22 +15,6 @@ Problem problem_of_limits() {
   Problem problem;
   problem.constraints = {{.name = "area_mm2", .limit = 3}, {.name = "power_w", .limit = 1, .most = 2.5}};
   return problem;
-}
-
-TEST(Offers, AreRoundedUpToThreeDigitsWithoutAnExponent) {
-  EXPECT_EQ(rounded_up(11.371577546159994, 3), "11.4");
-  EXPECT_EQ(rounded_up(11.4, 3), "11.4");
-  EXPECT_EQ(rounded_up(0.0018390514, 3), "0.00184");
-  EXPECT_EQ(rounded_up(12345, 3), "12400");
-  EXPECT_EQ(rounded_up(9999, 3), "10000");
-  EXPECT_EQ(rounded_up(0.0001, 3), "0.0001");
-  EXPECT_EQ(rounded_up(-11.37, 3), "-11.3") << "up is towards 0";
-  EXPECT_EQ(rounded_up(0.1 + 0.2, 3), "0.301") << "0.3 is below it in the last digit";
-  for (double value = 1e-7; value < 1e7; value *= 1.37) {
-    const std::string text = rounded_up(value, 3);
-    EXPECT_GE(parse_double(text).value(), value) << text;
-    EXPECT_LE(parse_double(text).value(), 1.0101 * value) << text;
-  }
 }
 
 TEST(Offers, AreLoosenedTogetherUntilTheyAreMet) {

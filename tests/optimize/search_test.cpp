@@ -377,6 +377,22 @@ TEST(Search, WhereNobodyCanLoosenTheLimitAValueOfAParameterIsTheRemedy) {
               ::testing::EndsWith("is 44.3. Ask another."));
 }
 
+TEST(Search, ALimitThatNobodyCanLoosenIsNamedThoughAnotherIsMissedToo) {
+  // No value of a or of b alone is enough: heat is met up to level 4 of a, the chance that nobody sets up to 3 of b.
+  Problem problem = make_problem(separable);
+  problem.constraints = {
+      {.name = "heat", .limit = 4, .value = batched([](const std::uint16_t* x) { return x[0] + 0.0; })},
+      {.name = "chance", .limit = 3, .value = batched([](const std::uint16_t* x) { return x[1] + 0.0; })}};
+  problem.constraints[0].most = 4;
+  problem.constraints[0].stated_by = "cooling";
+  problem.constraints[1].text = [](double) { return std::string(); };
+  problem.allowed = {{9}, {7}, {}, {}, {}, {}};
+  const SearchOptions options = heuristic(SearchKind::evolutionary, 1);
+  const std::string text = explain_infeasible(problem, search(problem, options), options);
+  EXPECT_THAT(text, HasSubstr("no design meets heat <= 4 (cooling): the smallest value"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("is 9[.] Allow a = [1-5] and b = [1-4][?]$"));
+}
+
 TEST(Search, SeveralLimitsAreTheRemedyWhereNoneAloneIs) {
   // Levels of a from 8 and from 7 are asked for, and up to 4 can be had.
   Problem problem = make_problem(separable);

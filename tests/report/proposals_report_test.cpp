@@ -355,6 +355,21 @@ TEST(ProposalsCsv, KnowsWhatTheLogHasMeasured) {
   EXPECT_THAT(rows_of(repeated)[2], ::testing::EndsWith(",,")) << "a mean is no measurement";
 }
 
+/// A measured proposal that lacks what the log's rows have is on no front with it.
+TEST(ProposalsCsv, HasColumnsForWhatTheLogMeasuresBesides) {
+  Proposals proposals = known_proposals();
+  const std::string parameter = proposals.model.parts().space.parameters().front().name;
+  proposals.also_measured = {"latency_s", "power_w", "score", parameter};
+  std::istringstream lines(proposals_csv(proposals));
+  std::string header, first;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  EXPECT_THAT(header, ::testing::EndsWith(",latency_s,power_w,score,reason"));
+  EXPECT_THAT(header, HasSubstr(",predicted_score,"));
+  EXPECT_THAT(first, ::testing::EndsWith(",,,,"));
+  EXPECT_EQ(std::count(header.begin(), header.end(), ','), std::count(first.begin(), first.end(), ','));
+}
+
 TEST(ProposalsCsv, KnowsTheMetricOfAnObjectiveThatIsMaximised) {
   const auto second_row = [](const std::string& objective, double logged) {
     Proposals proposals = known_proposals();

@@ -157,6 +157,13 @@ TEST(Expression, CanonicalTextIsReadBackToItself) {
   EXPECT_EQ(read("(x > 1) == (y > 1)").canonical(), "(x > 1) == (y > 1)");
 }
 
+TEST(Expression, AReaderSeesDecimals) {
+  const Expression small = read("x*1E-4<=(y+0.0004)*2.5e-7 or flow=='row stationary'");
+  EXPECT_EQ(small.canonical(), "x * 1e-04 <= (y + 4e-04) * 2.5e-07 or flow == \"row stationary\"");
+  EXPECT_EQ(small.shown(), "x * 0.0001 <= (y + 0.0004) * 2.5e-07 or flow == \"row stationary\"");
+  EXPECT_EQ(read("x >= 64").shown(), "x >= 64");
+}
+
 /// The message of the error at "space.yaml:7:COLUMN".
 std::string refusal(std::string_view text, ValueType type = ValueType::truth) {
   try {

@@ -27,6 +27,10 @@ struct Provenance {
   std::string cwd;
 };
 [[nodiscard]] Provenance make_provenance(int argc, const char* const* argv);
+/// Names this process among all of its machine: its number, and when it began, as another may get the number.
+[[nodiscard]] std::string this_process();
+/// Whether the process that called itself so runs on this machine. False where the machine does not say (no /proc).
+[[nodiscard]] bool is_process_running(const std::string& process);
 /// Now, UTC, ISO 8601 with seconds.
 [[nodiscard]] std::string utc_now();
 

@@ -52,6 +52,9 @@ namespace hindsight {
 /// by shortest(), whose texts older files have.
 [[nodiscard]] std::string readable(double value);
 
+/// A number of so many digits that is not below `value`, so that it works as a limit.
+[[nodiscard]] std::string rounded_up(double value, int digits);
+
 /// An integer with thousands separators: 452,760,000.
 [[nodiscard]] std::string with_commas(std::uint64_t value);
 

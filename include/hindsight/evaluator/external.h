@@ -10,9 +10,10 @@
 namespace hindsight::evaluator {
 
 /// What happens to a design that an external evaluator could not answer, by a time-out or by its own end, whatever the
-/// retries.
+/// retries, or about which it said NaN, an infinity or null.
 enum class Faults {
-  /// A row with the reason `timeout` or `crash`, provided that the evaluator has answered before in this process and
+  /// A row with the reason `timeout`, `crash` or `not_finite`, provided that the evaluator has answered before in this
+  /// process and
   /// that these are not kMostFaultsInARow in a row; else Error{failure}.
   automatic,
   stop,    ///< Error{failure}

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hindsight/core/error.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/workload/network.h"
@@ -60,7 +61,14 @@ struct Expected {
   const space::Design* design = nullptr;
   std::vector<std::string> metrics = {};  ///< of a feasible row, exactly these; empty: any
 };
-/// Error{failure}, without a place: what is wrong with the answer and what was expected.
+/// An answer as it should be, but for a metric that is NaN, infinite or null: what a simulator says that failed on this
+/// design.
+class NoFiniteMetric : public Error {
+ public:
+  using Error::Error;
+};
+/// Error{failure}, without a place: what is wrong with the answer and what was expected; NoFiniteMetric. NaN and the
+/// infinities may be written as programs print them, though JSON has none.
 [[nodiscard]] Row parse_answer(std::string_view text, const Expected& expected);
 
 }  // namespace hindsight::evaluator

@@ -22,6 +22,7 @@ struct PendingDesign {
   std::string design_text_id;
   std::string workload;
   std::string evaluator;  ///< name of what is to answer
+  std::string reference;  ///< evaluator_reference() of the version that the ask is of; the name where it is of any
   std::string objective;
   std::optional<double> predicted = {};   ///< of the objective over all workloads asked for; nothing: drawn
   std::optional<double> p_feasible = {};  ///< smallest of these workloads; nothing: drawn, or asked by older versions
@@ -33,8 +34,8 @@ struct PendingDesign {
 struct AnsweredDesign {
   std::string design_text_id, workload;
 };
-/// Who is to answer for these designs of a space, by name, in the order of the asks; where none is pending, who was
-/// asked for them; empty where nobody was.
+/// Who is to answer for these designs of a space, by PendingDesign::reference, in the order of the asks; where none is
+/// pending, who was asked for them; empty where nobody was. A name alone is left out beside a version of it.
 [[nodiscard]] std::vector<std::string> asked_evaluators(const Log& log, std::int64_t space_id,
                                                         const std::vector<AnsweredDesign>& answered);
 /// Definition of an evaluator that is known by name alone, as its answers come in tables.
@@ -44,6 +45,7 @@ struct AnsweredDesign {
 struct AskRun {
   std::int64_t run_id = 0;
   std::string space, evaluator;      ///< names
+  std::string reference;             ///< as PendingDesign::reference
   std::string objective;             ///< as it is minimised
   std::vector<std::string> metrics;  ///< to answer with
 };

@@ -96,6 +96,8 @@ class Expression {
 
   /// The same expression in one spelling: single blanks, the parentheses it needs, shortest numbers.
   [[nodiscard]] const std::string& canonical() const { return canonical_; }
+  /// The same for a reader: 0.0004, which is 4e-04 in canonical().
+  [[nodiscard]] std::string shown() const;
   [[nodiscard]] std::size_t operations() const { return program_.size(); }
   /// Parameters that it uses, ascending.
   [[nodiscard]] const std::vector<std::size_t>& parameters() const { return parameters_; }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct AskRequest {
   std::optional<std::size_t> drawn = {};  ///< nothing: an eighth of `count`
   std::uint64_t seed = 1;
   unsigned threads = 0;
+  std::function<void(const surrogate::TrainProgress&)> progress = {};  ///< of a training
   Provenance provenance = {};
 };
 /// What answers is called where nobody named it.

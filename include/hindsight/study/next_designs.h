@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "hindsight/dataset/objective.h"
 #include "hindsight/space/design_space.h"
 #include "hindsight/study/limits.h"
+#include "hindsight/surrogate/train.h"
 
 namespace hindsight::study {
 
@@ -36,6 +38,7 @@ struct NextQuestion {
   std::size_t least_feasible = 8;  ///< feasible rows of each application before a model is trained
   std::uint64_t seed = 1;
   unsigned threads = 0;
+  std::function<void(const surrogate::TrainProgress&)> progress = {};  ///< of a training
 };
 
 struct NextDesign {
@@ -47,6 +50,8 @@ struct NextDesigns {
   std::vector<NextDesign> designs;  ///< best first, those that are drawn last; fewer when the space has no more
   std::string why;                  ///< a sentence: from which rows a model learnt, or why designs are drawn
   bool learned = false;             ///< a model chose
+  /// Where none did: limits that only answers tell, "area_mm2=27", which what is drawn may be beyond.
+  std::vector<std::string> unheeded = {};
   double seconds = 0;
 };
 

@@ -79,6 +79,7 @@ struct Proposals {
   optimize::ProposeOptions options;
   optimize::ProposeResult result;
   std::vector<Knowledge> known;                  ///< one per proposal
+  std::vector<std::string> also_measured = {};   ///< metrics that the log's rows have besides, but the built-in model's
   std::optional<double> best_in_log;             ///< of logged designs that meet the same limits; of a front none
   std::optional<FrontTruth> front_truth = {};    ///< of a front that was simulated
   std::optional<FrontShares> front_shares = {};  ///< where the exact front was asked for
