@@ -116,6 +116,17 @@ TEST_F(ImportOnnx, SequencesLieAlongTheHeight) {
   EXPECT_THAT(imported.remarks, Contains(HasSubstr("2 convolutions over a sequence: its steps lie along the height")));
 }
 
+TEST_F(ImportOnnx, ANameOfWhichNothingCanStayIsNone) {
+  OnnxModel model = image();
+  model.initializer(onnx_tensor("w", {4, 3, 3, 3})).node(onnx_node("Conv", {"x", "w"}, {"y"}));
+  const auto name_of = [&](const std::string& file) {
+    return import_network(folder_.write(file, model.text(17)), {.format = {}, .name = "", .dimensions = {}})
+        .network.name();
+  };
+  EXPECT_EQ(name_of("\u30e6\u30cb.onnx"), "network");
+  EXPECT_EQ(name_of("net\u00e9.onnx"), "net__");
+}
+
 TEST_F(ImportOnnx, AnImageOfOneRowUnderAHighKernelStays) {
   OnnxModel model = image({"1", "3", "1", "32"});
   model.initializer(onnx_tensor("w", {4, 3, 3, 3}));
