@@ -47,7 +47,7 @@ constexpr std::int64_t kMostDesigns = 10'000;
 accel::optimum::Watch watch_with(Progress& progress) {
   return [&progress](const accel::optimum::Standing& standing) {
     std::string note = standing.bound > 0 ? fmt::format("bound {:.4g}", standing.bound) : std::string();
-    if (std::isfinite(standing.best)) note += fmt::format(", best {:.4g}", standing.best);
+    if (std::isfinite(standing.best)) note += fmt::format("{}best {:.4g}", note.empty() ? "" : ", ", standing.best);
     progress.update(standing.settled, note);
     return !interrupt_requested();
   };

@@ -232,9 +232,7 @@ void suggest_line(const std::string& command, const std::string& role) {
 }
 
 void suggest(const std::vector<std::string>& words, const std::string& role) {
-  std::string command;
-  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_quoted(word);
-  suggest_line(command, role);
+  suggest_line(shell_command(words), role);
 }
 
 int output_columns() { return is_tty(Stream::out) ? terminal_columns(Stream::out) : 0; }

@@ -18,6 +18,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
+#include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/external.h"
 #include "hindsight/report/model.h"
@@ -196,7 +197,8 @@ void suggest_next(const study::ProposalRequest& request, const study::Proposals&
   if (!can_be_simulated(proposals.model.parts().space) || request.workloads.empty() || request.simulator) return;
   if (!request.simulate) return suggest_line(provenance.command_line + " --simulate");
   if (request.log.empty() || proposals.known.empty() || !proposals.known.front().simulated) return;
-  suggest({"hindsight", "check", "--log", request.log, "--technology", proposals.technology});
+  suggest({"hindsight", "check", "--log", request.log, "--workload", join(request.workloads, ","), "--technology",
+           proposals.technology});
 }
 
 /// The best of all designs is known without a model where the exact search has bounds.

@@ -135,6 +135,12 @@ std::string shell_quoted(std::string_view word) {
   return quoted + "'";
 }
 
+std::string shell_command(const std::vector<std::string>& words) {
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_quoted(word);
+  return command;
+}
+
 std::string pasted_path(std::string_view path) {
   constexpr std::size_t kWidth = 100;  // [chosen] leaves a message room for the problem, and the path once more
   if (printable(path, kWidth) != path) return "FILE";

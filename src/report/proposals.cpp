@@ -315,7 +315,9 @@ std::string novelty_text(const surrogate::Novelty& one, const surrogate::Model& 
                      ? fmt::format(", farther than every network that the model was tried on, so that its error is not "
                                    "known: at least {}, the median of the farthest ({})",
                                    median, of)
-                     : fmt::format(": networks this far had a median error of about {} ({})", median, of));
+                     : fmt::format(": networks this far had a median error of about {} ({}); what is predicted best "
+                                   "often errs more",
+                                   median, of));
 }
 
 /// What an exact search proved, and how much a search by chance had left.
@@ -397,8 +399,8 @@ std::string notes(const Proposals& proposals, int columns) {
   for (const surrogate::Novelty& one : proposals.novelties) note(novelty_text(one, proposals.model));
   const auto lifted = std::count_if(list.begin(), list.end(), [](const auto& one) { return one.lifted; });
   if (lifted > 0) {
-    note(fmt::format("{} of the {} predictions were below what arithmetic and DRAM traffic allow, and lifted to it",
-                     lifted, list.size()));
+    note(fmt::format("{} of the {} predictions {} below what arithmetic and DRAM traffic allow, and lifted to it",
+                     lifted, list.size(), lifted == 1 ? "was" : "were"));
   }
   if (!proposals.unbounded.empty()) {
     note(

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
+#include <utility>
 #include <variant>
 
 #include "hindsight/core/files.h"
@@ -92,7 +95,7 @@ std::vector<std::string> doubts_about(const Proposals& proposals) {
     const bool alone = proposals.model.parts().training_contexts.size() < 2;
     if (one.nearer_than > 0 || alone) continue;
     doubts.push_back(
-        fmt::format("the layers of {} are farther from those learnt ({:.2g} deviations) than any learnt application is "
+        fmt::format("the layers of {} are farther from those learnt ({:.2f} deviations) than any learnt application is "
                     "from the others. Train on networks like it",
                     printable(one.application), one.nearest_layer));
   }
@@ -177,6 +180,33 @@ std::string remark_on_newer_rows(const std::string& log, const Proposals& propos
   if (newer == 0) return "";
   return fmt::format("the log has {} newer than the model. Train again to learn from {}", counted(newer, "row"),
                      newer == 1 ? "it" : "them");
+}
+
+std::string remark_on_none_built(const Proposals& proposals) {
+  const bool is_built = std::ranges::any_of(
+      proposals.known, [](const Knowledge& one) { return !one.verdict || one.verdict->feasible(); });
+  const std::vector<dataset::Context>& applications = proposals.options.contexts;
+  if (is_built || proposals.known.empty() || applications.empty()) return "";
+  std::map<std::string, std::size_t> designs;  // that a reason stops
+  for (std::size_t i = 0; i < proposals.evaluated.size(); ++i) {
+    std::set<std::string> reasons;
+    for (const log::ViolationRow& violation : proposals.evaluated[i].violations) {
+      reasons.insert(printable(violation.code, 40) +
+                     (violation.layer.empty() ? "" : " of layer " + printable(violation.layer, 40)));
+    }
+    const std::string& who = applications[i % applications.size()].name;
+    for (const std::string& reason : reasons) ++designs[printable(who, 40) + ": " + reason];
+  }
+  std::vector<std::pair<std::string, std::size_t>> most(designs.begin(), designs.end());
+  std::ranges::stable_sort(most, std::greater<>(), [](const auto& one) { return one.second; });
+  constexpr std::size_t kShown = 3;  // [chosen] the table has the reasons of each design
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(kShown, most.size()); ++i) {
+    texts.push_back(fmt::format("{} ({} of {})", most[i].first, most[i].second, proposals.known.size()));
+  }
+  const std::size_t count = proposals.known.size();
+  const std::string whom = count == 1 ? "the proposal cannot" : fmt::format("none of the {} proposals can", count);
+  return fmt::format("{} be built: {}", whom, join(texts, ", "));
 }
 
 std::string remedy_for_unlearnt(const surrogate::Model& model, const std::vector<dataset::Context>& applications,

@@ -18,6 +18,10 @@ namespace hindsight::study {
 /// does not say when that was. The proposals are of a log that is loaded.
 [[nodiscard]] std::string remark_on_newer_rows(const std::string& log, const Proposals& proposals);
 
+/// Of proposals that were simulated and none of which can be built: what stops how many of them, most first; "" of
+/// others.
+[[nodiscard]] std::string remark_on_none_built(const Proposals& proposals);
+
 /// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
 /// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,
 /// and where nobody knows better: its errors on others were measured, and there is no other model.

@@ -187,10 +187,7 @@ void add_bounds(const std::vector<Application>& wanted, const NetworksAtHand& ne
 /// Where no design is likely to run: what knows whether any does. Empty where nothing does, or an error has no place.
 std::string exact_remedy(const ProposalRequest& request, const Proposals& so_far) {
   constexpr std::size_t kLongest = 140;  // [chosen] characters of a command; the error has more to say
-  std::string command;
-  for (const std::string& word : optimum_command(request, so_far)) {
-    command += (command.empty() ? "" : " ") + shell_quoted(word);
-  }
+  const std::string command = shell_command(optimum_command(request, so_far));
   return command.empty() || command.size() > kLongest ? "" : "Whether any does, exactly: " + command;
 }
 
@@ -459,6 +456,18 @@ void add_doubts(Proposals& proposals) {
   if (!beyond.empty()) proposals.remarks.push_back(std::move(beyond));
 }
 
+/// Where the proposals are of no use, or nobody can tell: what knows the best design without a model.
+void add_exact_answer(const ProposalRequest& request, Proposals& proposals) {
+  const std::string none = remark_on_none_built(proposals);
+  if (none.empty() && proposals.doubts.empty()) return;
+  const std::string command = shell_command(optimum_command(request, proposals));
+  if (!none.empty()) {
+    proposals.remarks.push_back(none + (command.empty() ? "" : ". Whether any design can be, exactly: " + command));
+  } else if (!command.empty()) {
+    proposals.remarks.push_back("the best design is known without a model: " + command);
+  }
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string text_of(const optimize::Hedge& hedge) {
@@ -543,6 +552,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   proposals.seconds = elapsed.count();
   if (verifier) simulate(proposals, *verifier);
+  add_exact_answer(request, proposals);
   if (ranks) ranks->add(proposals);
   proposals.simulator_queries = evaluator::count_so_far().evaluations - asked_before;
   if (exact) proposals.front_shares = shares_of(*exact, proposals, *verifier);

@@ -276,6 +276,11 @@ std::int64_t Layer::out_width() const {
   return output_size(type, in_width, kernel_width, stride_width, dilation_width, pad_left + pad_right);
 }
 
+bool is_one_row(const Layer& layer) {
+  return is_convolution(layer.type) && layer.in_height == 1 && layer.in_width > 1 && layer.kernel_height == 1 &&
+         layer.pad_top == 0 && layer.pad_bottom == 0;
+}
+
 Padding same_padding(LayerType type, std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
   const std::int64_t window = extent(kernel, dilation);
   const std::int64_t total = type == LayerType::transposed_convolution

@@ -160,6 +160,21 @@ TEST_F(Learn, WhereNoDesignIsLikelyTheExactSearchIsNamed) {
                         "no design of the space edge runs whisper_base");
 }
 
+TEST_F(Learn, AModelThatMustNotBeTrustedNamesWhatKnowsTheBestDesign) {
+  // One product of one number: no network that a model learns from is like it.
+  const std::string net =
+      write("one.yaml", "name: one\nlayers:\n  - {name: a, type: fully_connected, reduction: 1, columns: 1}\n");
+  const Outcome doubted = hindsight(
+      {"propose", "--workload", net, "--evaluations", "2000", "--top", "1", "--max", "area_mm2=27", "--simulate"});
+  EXPECT_EQ(doubted.exit_code, 0) << doubted.err;
+  EXPECT_THAT(doubted.out, HasSubstr("warning: this model must not be trusted here"));
+  EXPECT_THAT(doubted.out, HasSubstr("known without a model: hindsight optimum --space edge --workloads " + net +
+                                     " --max area_mm2=27 --objective latency\n"));
+  const Outcome best =
+      hindsight({"optimum", "--space", "edge", "--workloads", net, "--max", "area_mm2=27", "--objective", "latency"});
+  EXPECT_EQ(best.exit_code, 0) << best.err;
+}
+
 TEST_F(Learn, WhatCannotBeReadSaysHowItIsWritten) {
   const auto refused = [](const std::vector<std::string>& more, const std::string& part) {
     std::vector<std::string> words{"propose", "--workload", "m4"};

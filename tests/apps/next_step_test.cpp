@@ -73,6 +73,22 @@ TEST_F(NextStep, VerdictsOfALogHaveAPage) {
   EXPECT_TRUE(std::filesystem::exists(file("report.html")));
 }
 
+TEST_F(NextStep, ProposalsForANetworkOfAFileAreCheckedWithIt) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  std::string net = read_file(hindsight::test::repository() / "data/workloads/m4.yaml");
+  net.replace(net.find("name: m4"), 8, "name: mine");
+  write("my net.yaml", net);
+  ASSERT_EQ(hindsight({"sweep", "--space", "edge", "--workloads", "my net.yaml", "--samples", "10", "--log",
+                       "own.sqlite", "--quiet"},
+                      {.folder = folder_})
+                .exit_code,
+            0);
+  const std::string check = named({"propose", "--workload", "my net.yaml", "--max", "area_mm2=27", "--evaluations",
+                                   "5000", "--top", "1", "--log", "own.sqlite", "--simulate"});
+  EXPECT_THAT(check, HasSubstr("hindsight check --log own.sqlite --workload 'my net.yaml'"));
+  expect_works(check);
+}
+
 TEST_F(NextStep, TheExactBestIsNamedBesideProposals) {
   if (!can_train()) GTEST_SKIP() << "built without LibTorch";
   const auto exact = [&](const Words& more) {

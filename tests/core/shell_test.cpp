@@ -80,6 +80,13 @@ TEST(Shell, AnOpenQuoteIsRefused) {
   EXPECT_THAT(refusal(" \t"), HasSubstr("the command is empty"));
 }
 
+TEST(Shell, ACommandReadsBackWordForWord) {
+  EXPECT_EQ(shell_command({"hindsight", "optimum", "--workloads", "my net.yaml"}),
+            "hindsight optimum --workloads 'my net.yaml'");
+  EXPECT_THAT(words(shell_command({"a", "it's", "", "$HOME"})), ElementsAre("a", "it's", "", "$HOME"));
+  EXPECT_EQ(shell_command({}), "");
+}
+
 TEST(Shell, QuotedWordsReadBack) {
   for (const std::string word : {"plain", "a b", "it's", "$HOME", "", "'", "\\", "a\"b", "*"}) {
     EXPECT_THAT(words("x " + shell_quoted(word)), ElementsAre("x", word));

@@ -160,6 +160,9 @@ TEST(ProposalsText, SaysHowFarAnApplicationIsFromThoseLearntAndWhatWasLifted) {
   EXPECT_THAT(text, Not(HasSubstr("median error")));
   EXPECT_THAT(text, HasSubstr("2 of the 3 predictions were below what arithmetic and DRAM traffic allow"));
   EXPECT_THAT(text, Not(HasSubstr("are guesses")));
+  proposals.result.proposals[0].lifted = false;
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("1 of the 3 predictions was below"));
+  proposals.result.proposals[0].lifted = true;
   const Json json = Json::parse(proposals_json(proposals));
   EXPECT_EQ(json.at("novelties").at(0).at("workload"), "resnet50");
   EXPECT_EQ(json.at("novelties").at(0).at("layer_distance"), 0.45);
@@ -176,7 +179,7 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   proposals.novelties = {novelty};
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
               HasSubstr("distance 0.45: networks this far had a median error of about "
-                        "3.4 % (9 networks, 2.0 % to 10.0 %)"));
+                        "3.4 % (9 networks, 2.0 % to 10.0 %); what is predicted best often errs more\n"));
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), Not(HasSubstr("never compared with errors")));
   const Json json = Json::parse(proposals_json(proposals)).at("novelties").at(0).at("expected_error");
   EXPECT_EQ(json.at("median_error"), 0.034);

@@ -51,6 +51,37 @@ TEST(Doubts, ValuesFarBelowTheBestRowOfTheLog) {
   EXPECT_THAT(doubts_about(predicting({1.5, 0.01}, 0)), ElementsAre(HasSubstr("200 times below the best row")));
 }
 
+/// Two simulated proposals for "one": the first has no mapping of the layer "deep", the second neither that nor watts.
+Proposals none_built() {
+  Proposals proposals = predicting({1.5, 1.6}, 0.1);
+  const Verdict stopped{.networks = {{.objective = std::nullopt, .reasons = {"no_mapping"}}}, .area_mm2 = {}};
+  for (Knowledge& known : proposals.known) known.verdict = stopped;
+  proposals.evaluated.resize(2);
+  const log::ViolationRow deep{.code = "no_mapping", .layer = "deep"};
+  proposals.evaluated[0].violations = {deep};
+  proposals.evaluated[1].violations = {{.code = "cooling"}, deep};
+  return proposals;
+}
+
+TEST(RemarkOnNoneBuilt, CountsWhatStopsThem) {
+  Proposals proposals = none_built();
+  EXPECT_EQ(remark_on_none_built(proposals),
+            "none of the 2 proposals can be built: one: no_mapping of layer deep (2 of 2), one: cooling (1 of 2)");
+  proposals.known.pop_back();
+  proposals.evaluated.pop_back();
+  EXPECT_EQ(remark_on_none_built(proposals), "the proposal cannot be built: one: no_mapping of layer deep (1 of 1)");
+}
+
+TEST(RemarkOnNoneBuilt, IsSilentWhereOneCanOrNobodyAsked) {
+  Proposals proposals = none_built();
+  proposals.known[1].verdict->networks[0].objective = 2.0;
+  EXPECT_EQ(remark_on_none_built(proposals), "");
+  proposals = none_built();
+  for (Knowledge& known : proposals.known) known.verdict.reset();
+  EXPECT_EQ(remark_on_none_built(proposals), "");
+  EXPECT_EQ(remark_on_none_built(predicting({}, 0)), "");
+}
+
 TEST(RemarkOnFewRows, CountsFeasibleRowsOfParametersThatHaveValues) {
   const auto remark = [](const std::map<std::string, std::string>& facts) {
     surrogate::Model::Parts parts = flat_model().parts();

@@ -10,6 +10,9 @@ namespace hindsight {
 /// A word as a POSIX shell reads it back: bare when harmless, else in single quotes.
 [[nodiscard]] std::string shell_quoted(std::string_view word);
 
+/// The words of a command on one line, each quoted where a shell asks for it.
+[[nodiscard]] std::string shell_command(const std::vector<std::string>& words);
+
 /// A path in a command that a message prints, to be pasted: as a shell reads it back and no verb takes it for an
 /// option, or FILE where a message cannot hold it whole and as it is.
 [[nodiscard]] std::string pasted_path(std::string_view path);

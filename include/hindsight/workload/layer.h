@@ -63,6 +63,11 @@ struct Layer {
   bool operator==(const Layer&) const = default;
 };
 
+/// Whether the layer is a convolution over a sequence that is written as the one row of an image. The accelerator
+/// model's tiles have whole rows; the same layer with its steps along the height is the same product, in rows of one
+/// pixel.
+[[nodiscard]] bool is_one_row(const Layer& layer);
+
 /// Padding before and after an axis.
 struct Padding {
   std::int64_t before = 0, after = 0;

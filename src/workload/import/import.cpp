@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <utility>
@@ -101,16 +102,16 @@ std::optional<ImportFormat> recognised(const std::filesystem::path& file) {
   return format_of_csv(content);
 }
 
-/// A name that lists, shells and file systems take as it is.
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+/// A name that lists, shells and file systems take as it is; that of no name where nothing of the text can stay.
 std::string plain_name(std::string_view text) {
   constexpr std::size_t kLongest = 100;  // [chosen] a column of a table
   std::string name;
   for (const char c : text.substr(0, kLongest)) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-    name += plain ? c : '_';
+    name += is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' ? c : '_';
   }
-  return name.empty() ? "network" : name;
+  return std::ranges::none_of(name, is_letter_or_digit) ? "network" : name;
 }
 
 std::string given_name(const std::string& name) {
