@@ -33,17 +33,6 @@ std::string header_text(const EvaluatedDesign& design, int columns) {
   return out;
 }
 
-/// What runs where a layer that no mapping fits is a sequence as one row; "" of other violations.
-std::string turned_text(const EvaluatedNetwork& result, const accel::Violation& violation) {
-  if (violation.reason != accel::Reason::no_mapping || violation.layer < 0) return "";
-  const workload::Layer& layer = result.network->layer_of(static_cast<std::size_t>(violation.layer));
-  if (!workload::is_one_row(layer)) return "";
-  return fmt::format(
-      "{} is one row of {} pixels, and tiles have whole rows: with in: [{}, 1, {}] and kernel: [{}, 1] (stride, pad "
-      "and dilation alike) it is the same product, of which a tile may have a part",
-      printable(layer.name), layer.in_width, layer.in_width, layer.in_channels, layer.kernel_width);
-}
-
 std::string violations_text(const EvaluatedDesign& design, int columns) {
   std::string out;
   for (const EvaluatedNetwork& result : design.networks) {
@@ -54,8 +43,6 @@ std::string violations_text(const EvaluatedDesign& design, int columns) {
                      fmt::format("{}: {}", accel::code(violation.reason),
                                  accel::message(violation, layer_name(result, violation.layer))),
                      columns, kIndent);
-      const std::string turned = turned_text(result, violation);
-      if (!turned.empty()) out += wrapped("note: ", turned, columns, kIndent);
     }
   }
   return out;

@@ -251,7 +251,7 @@ GemmLayer gemm_of(const Layer& layer, const Shape& shape, std::int64_t repeat) {
     gemm.dilation_width = layer.dilation_width;
     gemm.out_width = layer.out_width();
     gemm.in_channels = layer.in_channels / layer.groups;
-    gemm.of_sequence = layer.in_height == 1 && layer.kernel_height == 1 && layer.out_height() == 1;
+    gemm.of_sequence = is_one_row(layer);
   }
   gemm.depthwise = layer.type == LayerType::depthwise_convolution;
   gemm.weights_are_activations = layer.type == LayerType::matmul;

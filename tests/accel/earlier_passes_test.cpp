@@ -65,6 +65,7 @@ TEST(EarlierPasses, WithoutThemVersion3IsVersion2) {
     Technology technology = load_technology("22nm-silicon@liquid");
     const AcceleratorConfig config = binding.bind(space, space.design(stream.below(2 * i, space.size().value())));
     const workload::Network& network = networks[stream.below(2 * i + 1, networks.size())];
+    technology.model_version = 3;
     const Evaluation now = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
     technology.model_version = 2;
     const Evaluation before = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);

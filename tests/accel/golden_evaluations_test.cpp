@@ -137,7 +137,7 @@ std::filesystem::path golden_file(int version) {
 
 class GoldenEvaluations : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Versions, GoldenEvaluations,
-                         testing::Values(kModelVersion, kFirstSiliconModelVersion, kSiliconModelVersion));
+                         testing::Values(kModelVersion, kFirstSiliconModelVersion, 3, kSiliconModelVersion));
 
 TEST_P(GoldenEvaluations, ChangeOnlyWithTheVersionOfTheModel) {
   const int version = GetParam();

@@ -115,6 +115,50 @@ TEST(RowBands, OneRowAtATimeAtTheSmallestTile) {
   EXPECT_EQ(row_bands(c.layer, c.pe, memory), 20);
 }
 
+/// 1000 outputs, two apart, of windows of 9 pixels of 8 channels; 5 output channels.
+struct SequenceOnAPe {
+  LayerShape layer;
+  PeShare pe;
+  WorkingMemory memory;
+  SequenceOnAPe() {
+    layer.windowed = layer.of_sequence = true;
+    layer.kernel_columns = 9;
+    layer.stride_columns = 2;
+    pe.columns = pe.m = 1000;
+    pe.n = 5;
+    pe.in_columns = 2007;
+    pe.pixel_bytes = 8;
+    memory.cuts_sequences = true;
+  }
+};
+
+TEST(SmallestTile, OfASequenceIsOneWindow) {
+  SequenceOnAPe c;
+  EXPECT_EQ(smallest_tile(c.layer, c.pe, c.memory).input_bytes, 9 * 8);
+  EXPECT_EQ(smallest_tile(c.layer, c.pe, c.memory).output_bytes, 5);
+  c.memory.cuts_sequences = false;
+  EXPECT_EQ(smallest_tile(c.layer, c.pe, c.memory).input_bytes, 2007 * 8) << "before version 4";
+  EXPECT_EQ(smallest_tile(c.layer, c.pe, c.memory).output_bytes, 5000);
+  c.memory.cuts_sequences = true;
+  c.layer.of_sequence = false;
+  EXPECT_EQ(smallest_tile(c.layer, c.pe, c.memory).input_bytes, 2007 * 8) << "a map has rows";
+}
+
+TEST(RowBands, OfASequenceArePartsOfItsRow) {
+  SequenceOnAPe c;
+  c.memory.input_tile_bytes = 2007 * 8;
+  c.memory.output_tile_bytes = 5000;
+  EXPECT_EQ(row_bands(c.layer, c.pe, c.memory), 1) << "it fits as a whole";
+  // Inputs bind: (800 / 8 - 9) / 2 + 1 = 46.5, so 46 outputs at a time, 22 times.
+  c.memory.input_tile_bytes = 800;
+  EXPECT_EQ(row_bands(c.layer, c.pe, c.memory), 22);
+  c.memory.output_tile_bytes = 50;  // outputs bind: 10 at a time
+  EXPECT_EQ(row_bands(c.layer, c.pe, c.memory), 100);
+  c.memory.input_tile_bytes = 9 * 8;
+  c.memory.output_tile_bytes = 5;
+  EXPECT_EQ(row_bands(c.layer, c.pe, c.memory), 1000) << "one window at a time";
+}
+
 TEST(RowBands, GemmRowsAreTheReduction) {
   LayerShape layer;
   PeShare pe;

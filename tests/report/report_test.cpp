@@ -6,7 +6,6 @@
 #include <span>
 #include <sstream>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "hindsight/core/terminal.h"
@@ -73,27 +72,6 @@ TEST_F(Evaluations, EveryViolationIsASentence) {
       EXPECT_THAT(text, HasSubstr("- " + std::string(accel::code(violation.reason)) + ": "));
     }
   }
-}
-
-TEST_F(Evaluations, ASequenceAsOneRowThatFitsNowhereSaysHowItDoes) {
-  workload::Layer row;
-  row.name = "row";
-  row.in_height = row.kernel_height = 1;
-  row.in_width = 50'000;
-  row.in_channels = row.out_channels = 64;
-  row.kernel_width = 8;
-  networks_ = {workload::Network("sequence", "", "", false, 1, {row}, {})};
-  const EvaluatedDesign refused = chip();
-  EXPECT_FALSE(refused.feasible());
-  EXPECT_THAT(summary_text(refused, 0),
-              HasSubstr("note: row is one row of 50000 pixels, and tiles have whole rows: with in: [50000, 1, 64] and "
-                        "kernel: [8, 1] (stride, pad and dilation alike) it is the same product"));
-  std::swap(row.in_height, row.in_width);
-  std::swap(row.kernel_height, row.kernel_width);
-  networks_ = {workload::Network("sequence", "", "", false, 1, {row}, {})};
-  const EvaluatedDesign met = chip();
-  EXPECT_TRUE(met.feasible()) << "as the note says";
-  EXPECT_THAT(summary_text(met, 0), Not(HasSubstr("note:")));
 }
 
 TEST_F(Evaluations, JsonHoldsEveryLayerAndTheAreaAddsUp) {

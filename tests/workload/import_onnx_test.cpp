@@ -23,7 +23,6 @@ using hindsight::test::OnnxModel;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using Sizes = std::vector<std::int64_t>;
 
 class ImportOnnx : public ::testing::Test {
@@ -86,36 +85,6 @@ TEST_F(ImportOnnx, ConvolutionsOfEverySort) {
   EXPECT_EQ(imported.network.extra_parameters().count, 0);
 }
 
-/// 100 steps of 8 channels: 16 filters of 5 steps, two apart, then one of 3 per channel over an image of one row.
-TEST_F(ImportOnnx, SequencesLieAlongTheHeight) {
-  OnnxModel model;
-  model.input("x", {"1", "8", "100"}).initializer(onnx_tensor("w1", {16, 8, 5}));
-  model.initializer(onnx_integers("image", {1, 16, 1, 50})).initializer(onnx_tensor("w2", {16, 1, 1, 3}));
-  model.node(onnx_node("Conv", {"x", "w1"}, {"y"},
-                       {onnx_attribute("strides", Sizes{2}), onnx_attribute("pads", Sizes{1, 2})}));
-  model.node(onnx_node("Reshape", {"y", "image"}, {"r"}));
-  model.node(onnx_node("Conv", {"r", "w2"}, {"z"},
-                       {onnx_attribute("group", 16), onnx_attribute("dilations", Sizes{1, 2}),
-                        onnx_attribute("pads", Sizes{0, 2, 0, 2})}));
-  const ImportedNetwork imported = read(model);
-  const std::vector<Layer>& layers = imported.network.layers();
-  ASSERT_EQ(layers.size(), 2U);
-  EXPECT_EQ(layers[0].in_height, 100);
-  EXPECT_EQ(layers[0].in_width, 1);
-  EXPECT_EQ(layers[0].kernel_height, 5);
-  EXPECT_EQ(layers[0].stride_height, 2);
-  EXPECT_EQ(layers[0].pad_top, 1);
-  EXPECT_EQ(layers[0].pad_bottom, 2);
-  EXPECT_EQ(layers[0].out_height(), 50);  // (100 + 3 - 5) / 2 + 1
-  EXPECT_EQ(layers[0].out_width(), 1);
-  EXPECT_EQ(layers[1].type, LayerType::depthwise_convolution);
-  EXPECT_EQ(layers[1].dilation_height, 2);
-  EXPECT_EQ(layers[1].out_height(), 50);  // 50 + 4 - 5 + 1
-  EXPECT_FALSE(is_one_row(layers[0]));
-  EXPECT_EQ(imported.network.totals().macs, 50.0 * 16 * 8 * 5 + 50.0 * 16 * 3);
-  EXPECT_THAT(imported.remarks, Contains(HasSubstr("2 convolutions over a sequence: its steps lie along the height")));
-}
-
 TEST_F(ImportOnnx, ANameOfWhichNothingCanStayIsNone) {
   OnnxModel model = image();
   model.initializer(onnx_tensor("w", {4, 3, 3, 3})).node(onnx_node("Conv", {"x", "w"}, {"y"}));
@@ -125,15 +94,6 @@ TEST_F(ImportOnnx, ANameOfWhichNothingCanStayIsNone) {
   };
   EXPECT_EQ(name_of("\u30e6\u30cb.onnx"), "network");
   EXPECT_EQ(name_of("net\u00e9.onnx"), "net__");
-}
-
-TEST_F(ImportOnnx, AnImageOfOneRowUnderAHighKernelStays) {
-  OnnxModel model = image({"1", "3", "1", "32"});
-  model.initializer(onnx_tensor("w", {4, 3, 3, 3}));
-  model.node(onnx_node("Conv", {"x", "w"}, {"y"}, {onnx_attribute("pads", Sizes{1, 1, 1, 1})}));
-  const ImportedNetwork imported = read(model);
-  EXPECT_EQ(one_convolution(imported).in_width, 32) << "its kernel sees padding above and below";
-  EXPECT_THAT(imported.remarks, Not(Contains(HasSubstr("sequence"))));
 }
 
 TEST_F(ImportOnnx, TransposedConvolutions) {

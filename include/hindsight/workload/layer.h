@@ -63,9 +63,7 @@ struct Layer {
   bool operator==(const Layer&) const = default;
 };
 
-/// Whether the layer is a convolution over a sequence that is written as the one row of an image. The accelerator
-/// model's tiles have whole rows; the same layer with its steps along the height is the same product, in rows of one
-/// pixel.
+/// Whether the layer is a convolution over a sequence, written as the one row of an image.
 [[nodiscard]] bool is_one_row(const Layer& layer);
 
 /// Padding before and after an axis.

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "hindsight/core/error.h"
-#include "hindsight/core/plural.h"
 #include "hindsight/core/text.h"
 
 namespace hindsight::workload {
@@ -41,31 +40,6 @@ GatheredLayer as_product(GatheredLayer gathered, std::int64_t rows) {
   product.batch_norm = from.batch_norm;
   product.after = from.after;
   return {.layer = std::move(product), .images = 1, .where = std::move(gathered.where)};
-}
-
-/// The same product with the sequence along the height: in memory nothing moves, and a tile, which has whole rows
-/// (docs/equations.md), may hold a part of it.
-void turn(Layer& layer) {
-  std::swap(layer.in_height, layer.in_width);
-  std::swap(layer.kernel_height, layer.kernel_width);
-  std::swap(layer.stride_height, layer.stride_width);
-  std::swap(layer.dilation_height, layer.dilation_width);
-  std::swap(layer.pad_top, layer.pad_left);
-  std::swap(layer.pad_bottom, layer.pad_right);
-}
-
-void turn_sequences(std::vector<GatheredLayer>& layers, std::vector<std::string>& remarks) {
-  std::size_t turned = 0;
-  for (GatheredLayer& gathered : layers) {
-    if (!is_one_row(gathered.layer)) continue;
-    turn(gathered.layer);
-    ++turned;
-  }
-  if (turned == 0) return;
-  remarks.push_back(
-      fmt::format("{} over a sequence: its steps lie along the height, since no tile of a chip is less "
-                  "than a row",
-                  counted(turned, "convolution")));
 }
 
 /// Divides a product by the batch of the network; says whether that goes.
@@ -175,7 +149,6 @@ Network assembled(Gathered gathered, const std::string& name, const std::string&
     layer = simplified(std::move(layer));
   }
   const std::int64_t batch = common_batch(gathered.layers);
-  turn_sequences(gathered.layers, gathered.remarks);
   make_names_unique(gathered.layers, gathered.remarks);
   remarks = std::move(gathered.remarks);
   std::vector<Layer> layers;

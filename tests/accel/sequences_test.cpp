@@ -1,0 +1,70 @@
+/// Does version 4 of the model cut sequences along their row, and leave all else as version 3 has it?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hindsight/accel/config.h"
+#include "hindsight/accel/evaluation.h"
+#include "hindsight/accel/technology.h"
+#include "hindsight/core/random.h"
+#include "hindsight/workload/network.h"
+
+namespace hindsight::accel {
+namespace {
+
+bool has_sequences(const workload::Network& network) {
+  return std::ranges::any_of(network.gemms(), &workload::GemmLayer::of_sequence);
+}
+
+bool finds_no_mapping(const Evaluation& evaluation) {
+  return std::ranges::any_of(evaluation.violations,
+                             [](const Violation& one) { return one.reason == Reason::no_mapping; });
+}
+
+/// What ran takes what it took; what did not runs only where a row found no tile.
+TEST(Sequences, OnlyRowsWithoutATileAreNew) {
+  const space::DesignSpace space = space::load_space("edge");
+  const ConfigBinding binding(space);
+  const std::vector<workload::Network> networks = workload::load_networks("whisper_base,unet,synthetic:60");
+  const RandomStream stream(4, "sequences");
+  std::size_t same = 0, new_ones = 0;
+  for (std::uint64_t i = 0; same < 200 || new_ones < 10; ++i) {
+    ASSERT_LT(i, 20'000U) << same << " " << new_ones;
+    Technology technology = load_technology("22nm-silicon@liquid");
+    const AcceleratorConfig config = binding.bind(space, space.design(stream.below(2 * i, space.size().value())));
+    const workload::Network& network = networks[stream.below(2 * i + 1, networks.size())];
+    technology.model_version = 4;
+    const Evaluation now = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
+    technology.model_version = 3;
+    const Evaluation before = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
+    if (before.feasible()) {
+      ASSERT_TRUE(now.feasible()) << network.name();
+      ASSERT_EQ(now.metrics->latency_s, before.metrics->latency_s) << network.name();
+      ASSERT_EQ(now.metrics->energy_j, before.metrics->energy_j) << network.name();
+      ++same;
+    } else if (now.feasible()) {
+      ASSERT_TRUE(has_sequences(network)) << network.name();
+      ASSERT_TRUE(finds_no_mapping(before)) << network.name();
+      ++new_ones;
+    }
+  }
+}
+
+TEST(Sequences, AreConvolutionsOfOneRowUnderWindowsOfOneRow) {
+  workload::Layer layer;
+  layer.name = "l";
+  layer.in_width = 100;
+  layer.in_channels = layer.out_channels = 8;
+  layer.kernel_width = 5;
+  EXPECT_TRUE(workload::lower(layer, 4).of_sequence) << "of every image";
+  layer.kernel_height = 3;
+  layer.pad_top = layer.pad_bottom = 1;
+  EXPECT_FALSE(workload::lower(layer, 1).of_sequence) << "its window sees padding above and below";
+  layer.kernel_height = 1;
+  layer.pad_top = layer.pad_bottom = 0;
+  layer.in_height = 2;
+  EXPECT_FALSE(workload::lower(layer, 1).of_sequence);
+}
+
+}  // namespace
+}  // namespace hindsight::accel
