@@ -53,6 +53,7 @@ TEST(Sequences, OnlyRowsWithoutATileAreNew) {
 TEST(Sequences, AreConvolutionsOfOneRowUnderWindowsOfOneRow) {
   workload::Layer layer;
   layer.name = "l";
+  layer.in_height = layer.kernel_height = 1;
   layer.in_width = 100;
   layer.in_channels = layer.out_channels = 8;
   layer.kernel_width = 5;
