@@ -665,7 +665,7 @@ TEST(SiliconModel, AClassMayBeNamedWithTheTechnology) {
   EXPECT_EQ(air.name, "16nm-silicon@air");
   EXPECT_EQ(air.cooling_class, Cooling::air);
   EXPECT_NE(evaluator_definition(air), evaluator_definition(silicon()));
-  EXPECT_EQ(evaluator_name(air), "hindsight-accel 3 16nm-silicon@air");
+  EXPECT_EQ(evaluator_name(air), "hindsight-accel 4 16nm-silicon@air");
   const auto refused = [](const char* name, std::initializer_list<std::string> words) {
     hindsight::test::expect_usage_error([&] { (void)load_technology(name); }, words);
   };
@@ -709,8 +709,8 @@ TEST(SiliconErrors, FilesAreRefusedWithTheirKey) {
   refused({shipped, "interfaces_mm2: 23, idle_frac: 0.38}  # [paper: tpu-2017]",
            "interfaces_mm2: 23, idle_frac: 38}  # [paper: tpu-2017]"},
           {"idle_frac", "38"});
-  refused({shipped, "model_version: 3", "model_version: 4"}, {"model_version", "4"});
-  refused({shipped, "model_version: 3", "model_version: 1"}, {"mac_fp8_pj"});  // a key of version 2
+  refused({shipped, "model_version: 4", "model_version: 5"}, {"model_version", "5"});
+  refused({shipped, "model_version: 4", "model_version: 1"}, {"mac_fp8_pj"});  // a key of version 2
   refused({shipped, "  hbm3: 3.25", "  hbm4: 3.25"}, {"hbm4", "Did you mean 'hbm3'"});
   const auto chips_refused = [](const EditedYaml& file, std::initializer_list<std::string> words) {
     expect_usage_error([&] { (void)load_published_chips(file.path()); }, words);

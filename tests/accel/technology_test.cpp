@@ -251,18 +251,18 @@ TEST(TechnologyErrorTest, MissingKeysAreToBeAdded) {
 
 TEST(TechnologyErrorTest, KeysOfVersion2AskForTheVersion) {
   const std::string shipped = "data/technology/7nm-silicon.yaml";
-  const EditedYaml none(shipped, "model_version: 3", "");
+  const EditedYaml none(shipped, "model_version: 4", "");
   expect_usage_error(
       [&] { (void)load_technology(none.path()); },
-      {"edited.yaml:", "key 'mac_fp8_pj' is of version 3 of the model", "names no version", "Add model_version: 3"});
-  const EditedYaml other(shipped, "model_version: 3", "model_version: 1");
+      {"edited.yaml:", "key 'mac_fp8_pj' is of version 4 of the model", "names no version", "Add model_version: 4"});
+  const EditedYaml other(shipped, "model_version: 4", "model_version: 1");
   expect_usage_error([&] { (void)load_technology(other.path()); },
-                     {"key 'mac_fp8_pj' is of version 3", "says version 1", "Write model_version: 3"});
+                     {"key 'mac_fp8_pj' is of version 4", "says version 1", "Write model_version: 4"});
 }
 
 /// The same file, and the evaluator that older logs know, as it was.
 TEST(TechnologyTest, AFileOfVersion2HasTheKeysOfVersion3) {
-  const EditedYaml file("data/technology/7nm-silicon.yaml", "model_version: 3", "model_version: 2");
+  const EditedYaml file("data/technology/7nm-silicon.yaml", "model_version: 4", "model_version: 2");
   const Technology older = load_technology(file.path()), newest = load_technology("7nm-silicon");
   EXPECT_EQ(evaluator_name(older), "hindsight-accel 2 7nm-silicon");
   EXPECT_EQ(older.mac_fp8_pj, newest.mac_fp8_pj);

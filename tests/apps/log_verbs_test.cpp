@@ -402,7 +402,7 @@ TEST_F(LogVerbs, EvaluatorsOfOneNameAreToldApart) {
   const std::string log = sweep("a.db", {"--technology", "22nm-silicon"}, "tiny", 10);
   EXPECT_THAT(hindsight({"log", "show", log}).out, Not(HasSubstr("22nm-silicon@")));
   sweep("a.db", {"--technology", edited}, "tiny", 20);
-  EXPECT_THAT(hindsight({"log", "show", log}).out, ContainsRegex("hindsight-accel 3 22nm-silicon@[0-9a-f]{8} \\("));
+  EXPECT_THAT(hindsight({"log", "show", log}).out, ContainsRegex("hindsight-accel 4 22nm-silicon@[0-9a-f]{8} \\("));
 }
 
 }  // namespace

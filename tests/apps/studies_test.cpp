@@ -370,7 +370,7 @@ TEST_F(Studies, VersionsAreNotMixed) {
   write("kept/recorded.csv", recorded.replace(at, 4, "45nm"));
   const Outcome gone_on = studies(in("other") + "--go-on exact");
   EXPECT_NE(gone_on.exit_code, 0) << "the program can answer nothing";
-  EXPECT_THAT(gone_on.err, HasSubstr("begins anew, what is recorded is of other versions: hindsight-accel 3 45nm-"));
+  EXPECT_THAT(gone_on.err, HasSubstr("begins anew, what is recorded is of other versions: hindsight-accel 4 45nm-"));
   EXPECT_THAT(gone_on.err, HasSubstr("asked"));
 }
 
