@@ -6,9 +6,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/datacenter.sh [--out FOLDER] STEP...
 
-  model    20,000 designs of the space datacenter within the watts of its cooling, three of ten of many MACs, on the
-           twelve networks of the list of that name, and on nine each of 600 synthetic ones, and the model
-           datacenter-any learnt from them
+  model    20,000 designs of the space datacenter within the watts of its cooling on the twelve networks of the list of
+           that name, and on nine each of 600 synthetic ones, and the model datacenter-any learnt from them
   unseen   how right it is about networks that it has not learnt: a Markdown table; the model with the errors by which
            `propose` says what to expect goes to calibrated/
   regret   first and best of ten proposals of MODEL, simulated, over the best of the same log and over the best design
@@ -63,26 +62,11 @@ others=(deepseek_v3_decode mixtral_8x7b_prefill mixtral_8x7b_decode@16 whisper_b
   mobilenet_edgetpu@32 ssdlite@16 m4@16 m5@64 m6@8 unet@8 t_rnn_dec@64 t_rnn_enc@16)
 
 # swept LIST LOG ARGUMENT...
-swept() { hindsight sweep --space "${space:-datacenter}" --workloads "$1" --technology "$node" "${cool[@]}" --log "$2" "${@:3}"; }
+swept() { hindsight sweep --space datacenter --workloads "$1" --technology "$node" "${cool[@]}" --log "$2" "${@:3}"; }
 
-# many SEED SAMPLES MACS: designs with so many MACs or more on the chip, on both lists of networks. Limits are upper ones: what is
-# limited is derived in a copy of the space, of whose definition nothing derived is part.
-many() {
-  local space=$out/datacenter-space.yaml most=$((1 << 24))
-  {
-    cat configs/spaces/datacenter.yaml
-    printf '\nderived:\n  macs_missing: %d - pes_x * pes_y * cores_per_pe * compute_lanes * macs_per_lane\n' "$most"
-  } > "$space"
-  set -- "$@" --max "macs_missing=$((most - $3))"
-  swept datacenter "$out/datacenter.sqlite" --samples "$2" --seed "$1" "${@:4}"
-  swept synthetic:600 "$out/datacenter.sqlite" --networks-per-design 9 --samples "$2" --seed "$1" "${@:4}"
-}
-
-# Optima of what arithmetic decides have 2^19 MACs and more, of which one design of 30 within the watts has as many.
 step_model() {
-  many 1 14000 0
-  many 2 3000 $((1 << 18))
-  many 3 3000 $((1 << 19))
+  swept datacenter "$out/datacenter.sqlite" --samples 20000 --seed 1
+  swept synthetic:600 "$out/datacenter.sqlite" --networks-per-design 9 --samples 20000 --seed 1
   [ -e "$out/datacenter-any.safetensors" ] || hindsight train --log "$out/datacenter.sqlite" --recipe layers \
     --constraint energy_j --set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2 \
     --out "$out/datacenter-any.safetensors"
