@@ -1,6 +1,7 @@
 /// hindsight propose: designs that a trained surrogate expects to be good. No simulator is asked unless --simulate.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -217,10 +218,12 @@ void remark_on_long_search(const study::ProposalRequest& request, const study::P
   std::uint64_t layers = 0;
   for (const dataset::Context& context : how.contexts)
     layers += static_cast<std::uint64_t>(context.layers.repeats.size());
-  if (static_cast<double>(layers) * static_cast<double>(how.search.evaluations) < kLongFrom) return;
+  const std::optional<std::uint64_t> all = so_far.model.parts().space.size();  // of few each is judged once
+  const std::uint64_t judged = std::min(how.search.evaluations, all.value_or(how.search.evaluations));
+  if (static_cast<double>(layers) * static_cast<double>(judged) < kLongFrom) return;
   const std::vector<std::string> exact = study::optimum_command(request, so_far);
   remark(fmt::format("judging {} designs of {} layers each takes minutes; a smaller --evaluations judges fewer{}",
-                     with_commas(how.search.evaluations), with_commas(layers),
+                     with_commas(judged), with_commas(layers),
                      exact.empty() ? "" : ". The exact best, without a model, takes less: " + shell_command(exact)));
 }
 
