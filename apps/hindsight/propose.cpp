@@ -211,8 +211,7 @@ void suggest_optimum(const study::ProposalRequest& request, const study::Proposa
 
 /// Says of a search that takes minutes what takes less.
 void remark_on_long_search(const study::ProposalRequest& request, const study::Proposals& so_far) {
-  constexpr double kLongFrom =
-      1e8;  // [chosen] layers of all designs that are judged: 2,000 of each at the usual budget
+  constexpr double kLongFrom = 5e7;  // [chosen] layers of all designs: 1,000 of each of the usual 50,000
   const optimize::ProposeOptions& how = so_far.options;
   if (!so_far.model.sees_layers() || how.search.kind == optimize::SearchKind::enumeration) return;
   std::uint64_t layers = 0;
