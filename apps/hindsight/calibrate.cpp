@@ -154,6 +154,18 @@ void require_fit(const CalibrateOptions& options, const std::string& problem) {
                           printable(options.measurements, kShown), problem));
 }
 
+/// What `of_rows` makes of the rows of --measurements; what it refuses of them names the file.
+template <typename OfRows>
+auto naming_table(const CalibrateOptions& options, const OfRows& of_rows) {
+  constexpr std::size_t kShown = 120;  // [chosen] the end of a path is cut before the remedy
+  try {
+    return of_rows();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", printable(options.measurements, kShown), error.what()));
+  }
+}
+
 /// The rows of a table that the options name. Errors: those of the reader; Error{usage} for a format the GPU lacks.
 std::vector<gpu::GemmMeasurement> measured_rows(const CalibrateOptions& options, const gpu::GpuSpec& spec) {
   const std::optional<gpu::DType> dtype =
@@ -167,7 +179,9 @@ std::vector<gpu::GemmMeasurement> measured_rows(const CalibrateOptions& options,
     static_cast<void>(spec.rate(row.gemm.dtype));
     require_quantised(options, row.gemm);
   }
-  return options.median.empty() ? rows : dataset::medians(rows, least_rows(options));
+  if (options.median.empty()) return rows;
+  const std::size_t least = least_rows(options);
+  return naming_table(options, [&] { return dataset::medians(rows, least); });
 }
 
 /// The GPU that constants are fitted for.
@@ -195,7 +209,7 @@ int calibrate_runtimes(const CalibrateOptions& options, const Session& session) 
   fit.implausible = options.force ? gpu::Implausible::taken : gpu::Implausible::refused;
   fit.start = gpu::start_constants(spec, gpu::dtype_class(rows.front().gemm.dtype));
   hold_constants(options.hold, fit);
-  gpu::CalibrationReport report = gpu::calibrate(spec, rows, fit);
+  gpu::CalibrationReport report = naming_table(options, [&] { return gpu::calibrate(spec, rows, fit); });
   require_fit(options, gpu::fit_problem(report.held_out));
   report.calibration.note = options.note;
   report.calibration.data = data_text(options);
@@ -334,8 +348,8 @@ int calibrate_power(const CalibrateOptions& options, const Session& session) {
   gpu::PowerConstants start = gpu::default_power_constants(spec, dtype_class);
   start.op_j = runtime.constants.op_j;
   start.active_w = active_w.value_or(start.active_w);
-  const gpu::PowerFit fit = gpu::fit_power(spec, dtype, rows, start,
-                                           active_w ? gpu::PowerFitted::shares_of_zero_weights : gpu::PowerFitted::all);
+  const gpu::PowerFitted fitted = active_w ? gpu::PowerFitted::shares_of_zero_weights : gpu::PowerFitted::all;
+  const gpu::PowerFit fit = naming_table(options, [&] { return gpu::fit_power(spec, dtype, rows, start, fitted); });
   require_fit(options, gpu::fit_problem(fit.held_out));
   result.constants = fit.constants;
   result.data = data_text(options);

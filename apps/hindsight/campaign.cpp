@@ -26,6 +26,7 @@
 #include "hindsight/surrogate/recipe.h"
 #include "output.h"
 #include "recipe_settings.h"
+#include "training_progress.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -136,6 +137,22 @@ int rehearse_campaign(const CampaignOptions& options, study::CampaignOptions cam
   return show_dry_run(roles, {{"--log", content}}, work, dry_run_style(options.json));
 }
 
+/// The campaign, with a progress line for each training and a line after each round.
+study::CampaignSummary run_shown(study::CampaignOptions campaign, bool quiet) {
+  std::optional<TrainingProgress> training;
+  campaign.progress = [&training, quiet](const surrogate::TrainProgress& state) {
+    if (!training) training.emplace(quiet, nullptr, std::string(), surrogate::TrainingShard{});
+    (*training)(state);
+  };
+  campaign.after_choice = [&training] {
+    if (training) training->finish();
+    training.reset();
+  };
+  return study::run_campaign(campaign, [quiet](const study::CampaignSummary& so_far) {
+    if (!quiet) remark(report::round_text(so_far));
+  });
+}
+
 int run(const CampaignOptions& options, const Session& session) {
   const Provenance& provenance = session.provenance;
   FileRoles roles;
@@ -164,9 +181,7 @@ int run(const CampaignOptions& options, const Session& session) {
         "rounds wait for workers: hindsight worker --log {} --evaluator COMMAND --evaluator-name {} --wait 3600",
         log::without_passwords(options.log), shell_quoted(campaign.evaluator->name())));
   }
-  const study::CampaignSummary summary = study::run_campaign(campaign, [&](const study::CampaignSummary& so_far) {
-    if (!options.quiet) remark(report::round_text(so_far));
-  });
+  const study::CampaignSummary summary = run_shown(campaign, options.quiet);
   if (options.json) {
     print(report::campaign_json(summary, options.log, optimum));
   } else if (!options.quiet) {

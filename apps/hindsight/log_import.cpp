@@ -66,6 +66,7 @@ dataset::ReadOptions read_options(const ImportOptions& options) {
   read.roles_named =
       !roles.infeasible.empty() || !roles.reason.empty() || !roles.context.empty() || !roles.ignored.empty();
   read.evaluator = options.evaluator;
+  read.workload = options.workload;
   read.study = options.study;
   read.pruned = dataset::parse_pruned_trials(options.pruned);
   read.objective = roles.objective;

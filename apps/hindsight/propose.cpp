@@ -1,6 +1,7 @@
 /// hindsight propose: designs that a trained surrogate expects to be good. No simulator is asked unless --simulate.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/progress.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/evaluator/external.h"
@@ -207,6 +209,23 @@ void suggest_optimum(const study::ProposalRequest& request, const study::Proposa
   if (!words.empty()) suggest(words, "exact best, without a model");
 }
 
+/// Says of a search that takes minutes what takes less.
+void remark_on_long_search(const study::ProposalRequest& request, const study::Proposals& so_far) {
+  constexpr double kLongFrom = 5e7;  // [chosen] layers of all designs: 1,000 of each of the usual 50,000
+  const optimize::ProposeOptions& how = so_far.options;
+  if (!so_far.model.sees_layers() || how.search.kind == optimize::SearchKind::enumeration) return;
+  std::uint64_t layers = 0;
+  for (const dataset::Context& context : how.contexts)
+    layers += static_cast<std::uint64_t>(context.layers.repeats.size());
+  const std::optional<std::uint64_t> all = so_far.model.parts().space.size();  // of few each is judged once
+  const std::uint64_t judged = std::min(how.search.evaluations, all.value_or(how.search.evaluations));
+  if (static_cast<double>(layers) * static_cast<double>(judged) < kLongFrom) return;
+  const std::vector<std::string> exact = study::optimum_command(request, so_far);
+  remark(fmt::format("judging {} designs of {} layers each takes minutes; a smaller --evaluations judges fewer{}",
+                     with_commas(judged), with_commas(layers),
+                     exact.empty() ? "" : ". The exact best, without a model, takes less: " + shell_command(exact)));
+}
+
 /// Options that say nothing together.
 void require_proposable(const ProposeOptions& options) {
   if (options.csv == "-" && options.json) {
@@ -261,6 +280,7 @@ int run(const ProposeOptions& options, const Session& session) {
   std::optional<study::ProposalRecord> record;
   study::Proposals proposals = study::propose(request, [&](const study::Proposals& so_far) {
     report::require_columns(so_far, options.columns);
+    remark_on_long_search(request, so_far);
     if (session.dry_run) return study::SearchStep::leave_out;
     install_interrupt_handlers();  // before there is a run that Ctrl-C would leave unended
     if (!request.log.empty()) record.emplace(request, so_far.options, provenance);

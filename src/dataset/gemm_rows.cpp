@@ -61,6 +61,31 @@ struct LatencyColumn {
   double unit_s = 1;
 };
 
+/// Whether a column in lower case is called as runtimes usually are.
+bool names_runtime(const std::string& name) {
+  return std::any_of(kGemmUnits.begin(), kGemmUnits.end(), [&](const auto& unit_name) {
+    for (const char* word : {"latency", "lat", "runtime", "time"}) {
+      const std::string usual = std::string(word) + unit_name.first;
+      if (name == usual || name == usual + "_median") return true;
+    }
+    return false;
+  });
+}
+
+[[noreturn]] void refuse_two_runtimes(const CsvTable& table, std::size_t first, std::size_t second) {
+  constexpr std::size_t kShownName = 40, kShownFile = 120;  // [chosen] the remedy stays within a message
+  const std::string one = printable(table.header[first], kShownName);
+  std::string role = "latency";
+  for (const auto& unit : kGemmUnits) {
+    if (unit_of(one) == unit.second) role += unit.first;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("{}:1: '{}' and '{}' are both columns of runtimes (a fit takes one). Choose "
+                          "by --columns, e.g. {}={}",
+                          printable(table.file.string(), kShownFile), one, printable(table.header[second], kShownName),
+                          role, one));
+}
+
 LatencyColumn latency_column(const CsvTable& table, const GemmColumns& columns) {
   if (columns.latency) {
     const std::size_t index = table.column(*columns.latency);
@@ -71,19 +96,15 @@ LatencyColumn latency_column(const CsvTable& table, const GemmColumns& columns) 
     }
     return {index, *unit};
   }
+  std::optional<LatencyColumn> found;
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     const std::string name = lower(table.header[i]);
     const auto unit = unit_of(name);
-    const bool is_time = std::any_of(kGemmUnits.begin(), kGemmUnits.end(), [&](const auto& unit_name) {
-      for (const char* word : {"latency", "lat", "runtime", "time"}) {
-        if (name == std::string(word) + unit_name.first || name == std::string(word) + unit_name.first + "_median") {
-          return true;
-        }
-      }
-      return false;
-    });
-    if (unit && is_time) return {i, *unit};
+    if (!unit || !names_runtime(name)) continue;
+    if (found) refuse_two_runtimes(table, found->index, i);
+    found = {.index = i, .unit_s = *unit};
   }
+  if (found) return *found;
   throw Error(ErrorKind::usage,
               fmt::format("{}:1: no column of runtimes (a fit needs them). {}", table.file.string(), kExpected));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,15 +28,22 @@ class ExportRows {
   ExportRows(const std::filesystem::path& file, const ReadOptions& options)
       : file_(file), options_(options), rows_(file, "") {}
 
-  /// `repeat`: number of the measurement, from 0.
+  /// `repeat`: number of the measurement, from 0; unknown where the row does not say it.
   void add(std::size_t line, const DesignCells& cells, StatedOutcome outcome, const std::string& evaluator,
            double repeat) {
+    require_repeat(line, repeat);
     evaluators_.insert(evaluator);
     repeats_ = repeats_ || repeat > 0;
     if (!parameters_.empty() && !same_parameters(cells)) {
       throw Error(ErrorKind::usage, fmt::format("{}:{}: has other parameters than the rows before (an import has one "
                                                 "design space). Export one with --space",
                                                 printable(file_.string(), 400), line));
+    }
+    if (outcome.workload.empty() && options_.workload.empty()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}:{}: workload is empty (which application took the time?). Write its "
+                              "name, or name that of all rows: --workload NAME",
+                              printable(file_.string(), 300), line));
     }
     if (parameters_.empty()) {
       for (const auto& [name, cell] : cells) parameters_.push_back(name);
@@ -69,6 +77,14 @@ class ExportRows {
   }
 
  private:
+  void require_repeat(std::size_t line, double repeat) const {
+    const bool is_count = repeat >= 0 && std::floor(repeat) == repeat;
+    if (std::isnan(repeat) || (is_count && std::isfinite(repeat))) return;
+    throw Error(ErrorKind::usage, fmt::format("{}:{}: repeat is {} (it counts the measurements of a design on an "
+                                              "application: 0, 1, 2 ...). Write the number, or leave the cell empty",
+                                              printable(file_.string(), 300), line, readable(repeat)));
+  }
+
   [[nodiscard]] bool same_parameters(const DesignCells& cells) const {
     return std::equal(cells.begin(), cells.end(), parameters_.begin(), parameters_.end(),
                       [](const auto& cell, const std::string& name) { return cell.first == name; });
@@ -118,6 +134,14 @@ class ExportRows {
 };
 
 double number_or_unknown(const OrderedJson& value) { return number_of(value).value_or(kUnknown); }
+
+/// The number under a key of a row; Error{usage} with the line for what is none.
+double required_number(const std::string& key, const OrderedJson& value, const std::filesystem::path& file,
+                       std::size_t line) {
+  if (const std::optional<double> number = number_of(value)) return *number;
+  throw Error(ErrorKind::usage, fmt::format("{}:{}: {}", printable(file.string(), 300), line,
+                                            not_a_number(printable(key, 60), cell_of(value).substr(0, 60))));
+}
 
 log::ViolationRow violation_of(const OrderedJson& json) {
   log::ViolationRow violation{.code = text_of(json, "code"),
@@ -244,19 +268,15 @@ ImportSource read_export_lines(std::string_view text, const std::filesystem::pat
     const OrderedJson& metrics = value_of(row, "metrics");
     for (const auto& [name, value] : metrics.items()) {
       if (value.is_null()) continue;
-      const std::optional<double> number = number_of(value);
-      if (!number) {
-        throw Error(ErrorKind::usage, fmt::format("{}:{}: {}", printable(file.string(), 300), line,
-                                                  not_a_number(printable(name, 60), cell_of(value).substr(0, 60))));
-      }
-      outcome.metrics.emplace_back(name, *number);
+      outcome.metrics.emplace_back(name, required_number(name, value, file, line));
     }
     if (!outcome.feasible) {
       for (const OrderedJson& reason : value_of(row, "reasons")) outcome.violations.push_back(violation_of(reason));
       if (outcome.violations.empty()) outcome.violations.push_back(plain_violation("infeasible"));
     }
+    const OrderedJson& repeat = value_of(row, "repeat");
     rows.add(line, cells, std::move(outcome), text_of(row, "evaluator"),
-             number_of(value_of(row, "repeat")).value_or(0));
+             repeat.is_null() ? kUnknown : required_number("repeat", repeat, file, line));
   }
   return rows.take();
 }

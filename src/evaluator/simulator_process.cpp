@@ -42,7 +42,11 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text << '\n';
   out.close();
-  if (!out) throw Error(ErrorKind::failure, fmt::format("{}: cannot be written", file.string()));
+  if (out) return;
+  throw Error(ErrorKind::failure,
+              fmt::format("{}: cannot be written (a simulator reads its question there). Is the disk "
+                          "full? Make room, or set TMPDIR to a folder on another",
+                          printable(file.string(), 200)));
 }
 
 std::string without_braces(std::string_view placeholder) {

@@ -178,12 +178,15 @@ std::optional<double> typed_value(const SQLite::Column& value, const std::string
   return clipped ? unclipped(value.getDouble()) : value.getDouble();
 }
 
-/// Directions as `optuna.multi_objective` states them: a JSON list of words.
+/// Directions as `optuna.multi_objective` states them, a JSON list of words; none where one is no direction.
 std::vector<Direction> stated_directions(const std::string& json) {
   const auto words = nlohmann::json::parse(bounded_json(json), nullptr, false);
   std::vector<Direction> directions;
   if (!words.is_array()) return directions;
-  for (const auto& word : words) directions.push_back(word == "maximize" ? Direction::maximise : Direction::minimise);
+  for (const auto& word : words) {
+    if (word != "maximize" && word != "minimize") return {};
+    directions.push_back(word == "maximize" ? Direction::maximise : Direction::minimise);
+  }
   return directions;
 }
 
@@ -212,6 +215,7 @@ class Reader {
   };
   static constexpr std::int64_t kUnnumbered = -1;
   static constexpr std::size_t kMostObjectives = 1000;  // [chosen] far above any study
+  static constexpr std::size_t kShownName = 60;         // [chosen] the remedy stays within a message
 
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ErrorKind::incompatible,
@@ -249,8 +253,13 @@ class Reader {
     while (directions.executeStep()) {
       const auto study = studies_.find(directions.getColumn(0).getInt64());
       if (study == studies_.end()) continue;
-      const bool more = text_of(directions, 1) == "MAXIMIZE";
-      result_.studies[study->second].directions.push_back(more ? Direction::maximise : Direction::minimise);
+      OptunaStudy& one = result_.studies[study->second];
+      const std::string word = text_of(directions, 1);
+      if (word != "MAXIMIZE" && word != "MINIMIZE" && word != "NOT_SET") {
+        fail(fmt::format("study '{}' has the direction '{}', which Optuna does not have",
+                         printable(one.name, kShownName), printable(word, kShownName)));
+      }
+      one.directions.push_back(word == "MAXIMIZE" ? Direction::maximise : Direction::minimise);
     }
   }
 
@@ -262,7 +271,8 @@ class Reader {
       if (key != "multi_objective:study:directions") continue;
       std::vector<Direction> directions = stated_directions(json);
       if (directions.empty() || directions.size() > kMostObjectives)
-        fail(fmt::format("study '{}' has no directions of its objectives", printable(one.name)));
+        fail(fmt::format("study '{}' has no directions of its objectives, \"minimize\" or \"maximize\"",
+                         printable(one.name, kShownName)));
       one.directions = std::move(directions);
       pretends_one_objective_[study] = true;
     }

@@ -308,8 +308,9 @@ std::string workloads_json(std::span<const workload::Network> networks) {
 std::string workload_text(const workload::Network& network, int columns) {
   const workload::Totals& totals = network.totals();
   std::string out = wrapped("",
-                            fmt::format("workload {} (batch {}{}): {}", network.name(), network.batch(),
-                                        network.stand_in() ? ", stand-in" : "", network.description()),
+                            fmt::format("workload {} (batch {}{}){}{}", network.name(), network.batch(),
+                                        network.stand_in() ? ", stand-in" : "",
+                                        network.description().empty() ? "" : ": ", network.description()),
                             columns, 2);
   out += wrapped("source: ", network.source(), columns, 2);
   out += wrapped("",

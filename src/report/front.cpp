@@ -25,10 +25,17 @@ bool is_ratio(const Proposals& proposals, std::size_t m) {
   return worst && proposals.options.contexts.size() > 1 && !proposals.options.front[m].value;
 }
 
-/// The metric that is maximised, where a front of one application has its reciprocal: it is shown as that metric.
+/// Whether the reciprocal of what several applications make of reciprocals is what they make of the metric: their
+/// geometric mean is, and the worst of them; a mean of reciprocals is no mean of the metric.
+bool keeps_reciprocals(const optimize::ProposeOptions& options) {
+  return options.contexts.size() == 1 || options.aggregate == optimize::Aggregate::geomean ||
+         options.aggregate == optimize::Aggregate::worst;
+}
+
+/// The metric that is maximised, where a front has its reciprocal: it is shown as that metric.
 std::optional<std::string> maximised_of_front(const Proposals& proposals, std::size_t m) {
   const optimize::FrontMetric& metric = proposals.options.front[m];
-  if (metric.value || proposals.options.contexts.size() != 1) return std::nullopt;
+  if (metric.value || !keeps_reciprocals(proposals.options)) return std::nullopt;
   return maximised_objective(metric.name);
 }
 
@@ -42,7 +49,8 @@ std::string front_value_text(const Proposals& proposals, std::size_t m, double v
 
 std::string cautious_text(const Proposals& proposals, const optimize::Proposal& proposal, std::size_t m) {
   const double value = proposal.front[m].cautious;
-  return is_ratio(proposals, m) ? fmt::format("x{:.3g}", value) : front_value_text(proposals, m, value);
+  if (!is_ratio(proposals, m)) return front_value_text(proposals, m, value);
+  return fmt::format("x{:.3g}", maximised_of_front(proposals, m) ? 1 / value : value);
 }
 
 bool is_metric(const Proposals& proposals, const std::string& name) {

@@ -339,7 +339,8 @@ class Campaign {
                           .count = options_.batch,
                           .drawn = std::min(options_.drawn, options_.batch),
                           .seed = options_.seed + state_.rounds.size(),
-                          .threads = options_.threads};
+                          .threads = options_.threads,
+                          .progress = options_.progress};
     for (const workload::Network& network : options_.networks) question.applications.push_back(network.name());
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
       if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
@@ -349,6 +350,7 @@ class Campaign {
 
   [[nodiscard]] CampaignBatch choose() const {
     NextDesigns next = next_designs(next_question());
+    if (options_.after_choice) options_.after_choice();
     CampaignBatch batch{
         .designs = {}, .predicted = {}, .learned = next.learned, .why = std::move(next.why), .choose_s = next.seconds};
     for (const NextDesign& one : next.designs) {

@@ -49,10 +49,12 @@ void refuse_impossible_limits(const SweepOptions& options) {
     if (std::ranges::find(facts, bound.fact) == facts.end()) continue;  // derived: its draws will tell
     const auto smallest = options.evaluator->smallest_fact(bound.fact);
     if (!smallest || *smallest <= bound.limit) continue;
-    throw Error(ErrorKind::no_feasible,
-                fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit{}?",
-                            options.space().name(), bound.fact, readable(bound.limit), readable(*smallest),
-                            is_grid(options) ? "" : " well beyond that (draws hardly meet the smallest)"));
+    constexpr int kShownDigits = 3;  // [chosen] rounded up, so that the limit that is named is met
+    throw Error(
+        ErrorKind::no_feasible,
+        fmt::format("no design of space '{}' has {} <= {}: the smallest has {}. Raise the limit{}?",
+                    options.space().name(), bound.fact, readable(bound.limit), rounded_up(*smallest, kShownDigits),
+                    is_grid(options) ? "" : " well beyond that (draws hardly meet the smallest)"));
   }
 }
 

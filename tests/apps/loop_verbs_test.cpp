@@ -45,6 +45,7 @@ TEST_F(Loop, CampaignFindsBetterDesignsAndSaysWhatItDid) {
   const Outcome outcome = hindsight(campaign("a.sqlite", "3"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("round 3: 6 designs chosen by"));
+  EXPECT_THAT(outcome.err, HasSubstr(" steps  ")) << "a training says how far it is";
   const Json summary = Json::parse(outcome.out);
   EXPECT_EQ(summary.at("status"), "finished");
   EXPECT_EQ(summary.at("evaluations_this_run"), 3 * 6 * 2);

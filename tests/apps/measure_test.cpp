@@ -283,7 +283,7 @@ TEST_F(Measure, PowerFitRefusesWhatIsNoPower) {
   expect_one_line_error(fit("m,n,k,latency_us\n8,8,8,200\n"), 2, "no column 'power_w'");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,\n"), 2, "Bursts have none");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,-3\n"), 2, "p.csv:2:11: '-3' is no power");
-  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,200\n"), 2, "at least 10");
+  expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,200\n"), 2, "p.csv: power fit: 1 rows");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,0.4\n"), 2, "They are kW: write them in W");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,200,0.4\n", {"--force"}), 2, "at least 10");
   expect_one_line_error(fit("m,n,k,latency_us,power_w\n8,8,8,3,60\n8,8,8,200,200\n"), 2, "'60' is no power of h200");
@@ -341,7 +341,7 @@ TEST_F(Measure, CalibrateHoldsOnlyConstantsThatThereAre) {
   expect_one_line_error(held("op_k=1e-12"), 2, "'op_k' is no constant of the model. Did you mean 'op_j'?");
   expect_one_line_error(held("op_j"), 2, "'op_j' is no CONSTANT=NUMBER");
   expect_one_line_error(held("op_j=7"), 2, "op_j lies between 1e-14 and 1e-10");
-  expect_one_line_error(held("op_j=1e-12"), 2, "1 measurements");
+  expect_one_line_error(held("op_j=1e-12"), 2, "h.csv: 1 measurements of 1 pairs (n, k)");
   expect_one_line_error(held("op_j=1e-12", {"--power"}), 2, "with --power only active_w is held");
   expect_one_line_error(held("active_w=-1", {"--power"}), 2, "with --power only active_w is held");
   expect_one_line_error(held("op_j=1e-12", {"--residual"}), 2, "--hold does not go with --residual");

@@ -5,6 +5,7 @@
 namespace hindsight::app::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Words = std::vector<std::string>;
@@ -107,6 +108,24 @@ TEST_F(NextStep, TheExactBestIsNamedBesideProposals) {
   EXPECT_EQ(exact({"--workload", "m4", "--pareto", "latency,energy"}), "");
   EXPECT_EQ(exact({"--workload", "m4", "--json"}), "");
   EXPECT_EQ(exact({"--space", "datacenter", "--workload", "llama3_8b_decode"}), "") << "it has no exact bounds";
+}
+
+/// m4 has some dozens of layers: a hundred million designs of it take longer than fifty thousand of thousands.
+TEST_F(NextStep, ALongSearchNamesWhatTakesLess) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  const auto told = [&](const Words& more) {
+    Words words{"propose", "--top", "1", "--dry-run"};
+    words.insert(words.end(), more.begin(), more.end());
+    return hindsight(words, {.folder = folder_}).err;
+  };
+  EXPECT_THAT(
+      told({"--workload", "m4", "--evaluations", "100000000"}),
+      AllOf(HasSubstr("judging 100,000,000 designs of "),
+            HasSubstr("layers each takes minutes; a smaller --evaluations judges fewer. The exact best, without "
+                      "a model, takes less: hindsight optimum --space edge --workloads m4")));
+  EXPECT_THAT(told({"--space", "datacenter", "--workload", "llama3_8b_decode", "--evaluations", "100000000"}),
+              AllOf(HasSubstr("takes minutes; a smaller --evaluations"), Not(HasSubstr("hindsight optimum"))));
+  EXPECT_THAT(told({"--workload", "m4", "--evaluations", "2000"}), Not(HasSubstr("takes minutes")));
 }
 
 TEST_F(NextStep, ScriptsAreToldNothing) {

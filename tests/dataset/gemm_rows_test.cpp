@@ -37,6 +37,17 @@ TEST(GemmRows, FindsTheUsualColumnsAndUnits) {
   EXPECT_DOUBLE_EQ(rows("m,n,k,latency_us\n1,2,3,7\n")[0].latency_s, 7e-6);
 }
 
+TEST(GemmRows, TwoColumnsOfRuntimesAreOneTooMany) {
+  const std::string table = "m,n,k,latency_us,latency_ms\n1,2,3,7,9\n";
+  EXPECT_EQ(
+      message(table),
+      "t.csv:1: 'latency_us' and 'latency_ms' are both columns of runtimes (a fit takes one). Choose by --columns, "
+      "e.g. latency_us=latency_us");
+  EXPECT_THAT(message("m,n,k,lat_ms_median,time_s\n1,2,3,7,9\n"), HasSubstr("e.g. latency_ms=lat_ms_median"));
+  EXPECT_DOUBLE_EQ(rows(table, "latency_ms=latency_ms")[0].latency_s, 9e-3);
+  EXPECT_DOUBLE_EQ(rows(table, "latency_us=latency_us")[0].latency_s, 7e-6);
+}
+
 TEST(GemmRows, MapsColumnsAndKeepsTheRowsAskedFor) {
   const auto read = rows("M,N,K,ms,gpu\n1,2,3,4,a\n5,6,7,8,b\n", "m=M,n=K,k=N,latency_ms=ms", {{"gpu", "b"}});
   ASSERT_EQ(read.size(), 1);

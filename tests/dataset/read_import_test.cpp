@@ -394,6 +394,14 @@ TEST_F(ReadImport, ExportsThatCannotBeAreRefusedByPlace) {
   EXPECT_EQ(refusal(table("net,sim,0,1,,,,,,,,,1,4\n")), "2:13: feasible is ''. Write 1 or 0");
   EXPECT_EQ(refusal(table("net,sim,0,1,1,,,,,,,,1,4\nnet,other,0,2,1,,,,,,,,1,4\n")),
             "has rows of several evaluators, and an import has one: other, sim. Export one with --evaluator");
+  EXPECT_EQ(refusal(table("net,sim,0,1,1,,,,,,,,1,4\n,sim,0,2,1,,,,,,,,1,4\n")),
+            "3: workload is empty (which application took the time?). Write its name, or name that of all rows: "
+            "--workload NAME");
+  EXPECT_THAT(outcomes_of(read(table(",sim,0,2,1,,,,,,,,1,4\n"), {.workload = "net"})), ::testing::SizeIs(1));
+  EXPECT_THAT(refusal(table("net,sim,-1,1,1,,,,,,,,1,4\n")), StartsWith("2: repeat is -1 (it counts the measurements"));
+  EXPECT_THAT(refusal(table("net,sim,1.5,1,1,,,,,,,,1,4\n")), StartsWith("2: repeat is 1.5 "));
+  EXPECT_TRUE(read(table("net,sim,1,1,1,,,,,,,,1,4\n")).repeats);
+  EXPECT_FALSE(read(table("net,sim,,1,1,,,,,,,,1,4\n")).repeats) << "the first";
   EXPECT_THAT(refusal(table("net,sim,0,1,0,area,,,,,,{,,\n")), HasSubstr("a list of reasons in the column"));
   EXPECT_EQ(refusal("a,b\n1,2\n", {.format = ImportFormat::log_export}),
             "has not the columns that `hindsight log export` writes. Leave --format out?");
@@ -423,6 +431,13 @@ TEST_F(ReadImport, AnExportAsLines) {
                            "\n"),
             "2: time is 'fast', which is not a number")
       << "a feasible row without it would be stored";
+  EXPECT_THAT(refusal(line + R"({"design": {"a": 1}, "feasible": true, "metrics": {}, "reasons": []})"
+                             "\n"),
+              StartsWith("2: workload is empty"));
+  EXPECT_EQ(refusal(R"({"workload": "net", "repeat": "second", "design": {"a": 1}, "feasible": true, "metrics": {},)"
+                    R"( "reasons": []})"
+                    "\n"),
+            "1: repeat is 'second', which is not a number");
   EXPECT_EQ(refusal(line + R"({"design": {"b": 1}, "feasible": true, "metrics": {}, "reasons": []})"
                            "\n"),
             "2: has other parameters than the rows before (an import has one design space). Export one with --space");

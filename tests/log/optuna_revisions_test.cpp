@@ -297,6 +297,17 @@ TEST_F(OptunaFileTest, WhatWouldLoseAValueIsRefused) {
   exec("UPDATE study_system_attributes SET value_json = '[]' WHERE \"key\" LIKE 'multi_objective%'");
   expect_refused("study 'pair' has no directions of its objectives");
   make(kOptunaReleases.back());
+  exec(
+      "UPDATE study_system_attributes SET value_json = '[\"maximize\", \"least\"]' WHERE \"key\" LIKE "
+      "'multi_objective%'");
+  expect_refused("study 'pair' has no directions of its objectives, \"minimize\" or \"maximize\"");
+  make(kOptunaReleases.back());
+  exec("UPDATE study_directions SET direction = 'maximise' WHERE objective = 1");
+  expect_refused("study 'both' has the direction 'maximise', which Optuna does not have");
+  make(kOptunaReleases.front());
+  exec("UPDATE studies SET direction = ''");
+  expect_refused("has the direction '', which Optuna does not have");
+  make(kOptunaReleases.back());
   exec("UPDATE trials SET state = 'PAUSED' WHERE trial_id = 1");
   expect_refused("a trial is in the state 'PAUSED', which Optuna 0.9 to 5 do not have");
 }

@@ -142,6 +142,40 @@ TEST(JsonLines, WhatNoMeasurementHasIsRefused) {
   EXPECT_THAT(problem_of(to_json_line(odd)), HasSubstr("m.jsonl:1: 'sms' is below 0"));
 }
 
+TEST(JsonLines, NamesAndDatesAreThoseThatThereAre) {
+  const std::string start = to_json_line(session()) + "\n";
+  GemmRow row = gemm();
+  row.layout = "nt";
+  row.mode = "burst";
+  row.measured_at = "2024-02-29T23:59:59Z";
+  EXPECT_EQ(problem_of(start + to_json_line(row)), "");
+  row.dtype = "bf17";
+  EXPECT_EQ(
+      problem_of(start + to_json_line(row)),
+      "m.jsonl:2: 'dtype' is 'bf17' (known: fp32, tf32, fp16, bf16, fp8, int8, fp4). Was the file edited? Correct "
+      "it, or measure again.");
+  row.dtype = "fp8";
+  row.layout = "row";
+  EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("'layout' is 'row' (known: nn, nt, tn, tt)"));
+  row.layout = "tn";
+  row.mode = "Burst";
+  EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("'mode' is 'Burst' (known: burst, sustained)"));
+  row.mode = "sustained";
+  for (const char* date : {"yesterday", "2026-01-31", "2026-02-30T12:00:00Z", "2026-13-01T12:00:00Z",
+                           "2026-01-31T24:00:00Z", "2026-01-31 12:00:00Z", "-026-01-31T12:00:00Z"}) {
+    row.measured_at = date;
+    EXPECT_THAT(problem_of(start + to_json_line(row)), HasSubstr("', no date in UTC like 2026-01-31T12:00:00Z"))
+        << date;
+  }
+  Session undated = session();
+  undated.started_at = "2026";
+  EXPECT_THAT(problem_of(to_json_line(undated)), HasSubstr("m.jsonl:1: 'started_at' is '2026', no date"));
+  Quantity quantity;
+  quantity.value = 1;
+  quantity.measured_at = "2026";
+  EXPECT_THAT(problem_of(start + to_json_line(quantity)), HasSubstr("m.jsonl:2: 'measured_at' is '2026', no date"));
+}
+
 TEST(JsonLines, AKeyThatIsGivenTwiceIsRefused) {
   EXPECT_EQ(problem_of(R"({"record":"session","sms":1,"sms":2})"),
             "m.jsonl:1: not a JSON line of measurements: the key 'sms' is given twice.");

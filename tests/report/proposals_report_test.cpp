@@ -271,6 +271,24 @@ TEST(FrontText, ShowsAMaximisedMetricAsItself) {
   EXPECT_THAT(text, Not(HasSubstr("throughput^-1")));
 }
 
+/// 1 / 4 is the geometric mean, and the worst, of the throughputs whose reciprocals' is 4.
+TEST(FrontText, ShowsAMaximisedMetricOfSeveralApplicationsAsItself) {
+  Proposals proposals = simulated_front();
+  proposals.options.front[0].name = "throughput^-1";
+  proposals.options.contexts.push_back(proposals.options.contexts.front());
+  for (const optimize::Aggregate aggregate : {optimize::Aggregate::geomean, optimize::Aggregate::worst}) {
+    proposals.options.aggregate = aggregate;
+    const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
+    EXPECT_THAT(text, HasSubstr("front of throughput (more is better), power_w, area_mm2: 3 points"));
+    EXPECT_THAT(text, ::testing::ContainsRegex("3 +0.25 .* infeasible +noc_timing"));
+  }
+  // The last in the loop is the worst: 4.4 times the typical reciprocal is 0.227 of the typical throughput.
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("x0.227"));
+  proposals.options.aggregate = optimize::Aggregate::mean;
+  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), HasSubstr("front of throughput^-1, power_w"))
+      << "a mean of reciprocals is no mean of throughputs";
+}
+
 /// The front of the objective and a fact, with a log beside it that corrected predictions.
 std::string corrected_front(dataset::ValueScale scale, double before, double after) {
   Proposals proposals = simulated_front();

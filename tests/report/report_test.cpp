@@ -177,6 +177,14 @@ TEST(Catalogue, TextFitsTheTerminal) {
   }
 }
 
+TEST(Catalogue, ANetworkWithoutADescriptionHasNoColonBeforeNone) {
+  const std::string yaml = "layers:\n  - {name: a, type: fully_connected, reduction: 8, columns: 4}\n";
+  EXPECT_THAT(workload_text(workload::parse_network("name: net\n" + yaml, "net.yaml"), 0),
+              ::testing::StartsWith("workload net (batch 1)\n"));
+  EXPECT_THAT(workload_text(workload::parse_network("name: net\ndescription: mine\n" + yaml, "net.yaml"), 0),
+              ::testing::StartsWith("workload net (batch 1): mine\n"));
+}
+
 TEST(Catalogue, FactsAreAlignedAndWrapped) {
   EXPECT_EQ(facts_text({{"a", "one two"}, {"long name", "three"}}, 0), "a          one two\nlong name  three\n");
   EXPECT_EQ(facts_text({{"name", "one two three"}}, 14), "name  one two\n      three\n");

@@ -226,8 +226,9 @@ TEST(Sweep, NamesTheSmallestValueAtOnceAndThatValueIsReached) {
     const auto begin = text.find(before) + before.size();
     const auto smallest = parse_double(text.substr(begin, text.find(". Raise", begin) - begin));
     ASSERT_TRUE(smallest) << text;
+    EXPECT_LE(shortest(*smallest).size(), 6U) << "three digits";
     sweep.limits[0].limit = *smallest;  // the remedy, followed as little as possible
-    EXPECT_EQ(run_sweep(sweep).designs, 1U) << text;
+    EXPECT_GE(run_sweep(sweep).designs, 1U) << text;
     // Not found by drawing: the space has 452,760,000 designs, and this sampler would draw without end.
     SweepOptions large = options(folder / "large.sqlite", 5);
     large.evaluator = evaluator::built_in(space::load_space("edge"), accel::load_technology("22nm"));

@@ -53,6 +53,7 @@ struct ReadOptions {
   std::optional<ImportFormat> format = {};  ///< nothing: recognised by the content
   bool roles_named = false;                 ///< columns have roles given by hand: an own export is a table like others
   std::string evaluator = {};               ///< named by hand: rows of a study of ours are somebody else's by now
+  std::string workload = {};                ///< named by hand: rows of an export need not say theirs
   std::string study = {};                   ///< of several in one file
   PrunedTrials pruned = PrunedTrials::infeasible;
   std::string objective = {};                ///< metric that is optimised, where the format does not say

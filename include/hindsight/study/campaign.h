@@ -16,6 +16,7 @@
 #include "hindsight/core/provenance.h"
 #include "hindsight/evaluator/evaluator.h"
 #include "hindsight/study/simulator_search.h"
+#include "hindsight/surrogate/train.h"
 #include "hindsight/workload/network.h"
 
 namespace hindsight::study {
@@ -35,6 +36,8 @@ struct CampaignOptions {
   bool by_workers = false;
   std::filesystem::path log;
   Provenance provenance = {};
+  std::function<void(const surrogate::TrainProgress&)> progress = {};  ///< of each round's training
+  std::function<void()> after_choice = {};  ///< called once the designs of a round of this run are chosen
 };
 
 /// What a round asked for and found.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -10,8 +11,10 @@
 #include <unordered_map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "hindsight/core/error.h"
+#include "hindsight/measure/plan.h"
 
 namespace hindsight::measure {
 namespace {
@@ -236,6 +239,8 @@ struct FieldReader {
   }
 };
 
+constexpr const char* kCorrectLine = " Was the file edited? Correct it, or measure again.";
+
 /// Refuses a field that no measurement can have; unknown ones (NaN, throttle_reasons -1) pass. Times and energies of a
 /// GEMM depend on its status: require_measured().
 struct RequirePossible {
@@ -255,19 +260,70 @@ struct RequirePossible {
 
  private:
   [[noreturn]] void refuse(const char* name) const {
-    throw Error(ErrorKind::usage,
-                where + ": '" + name + "' is below 0. Was the file edited? Correct it, or measure again.");
+    throw Error(ErrorKind::usage, where + ": '" + name + "' is below 0." + kCorrectLine);
   }
 };
+
+/// Refuses a name that is none of `known`, "bf16, fp8"; a row without one passes.
+void require_name(const char* field, const std::string& name, const std::vector<std::string_view>& known,
+                  const std::string& where) {
+  std::string listed;
+  for (const std::string_view one : known) {
+    if (name == one) return;
+    listed += (listed.empty() ? "" : ", ") + std::string(one);
+  }
+  if (name.empty()) return;
+  throw Error(ErrorKind::usage,
+              where + ": '" + field + "' is '" + shown(name) + "' (known: " + listed + ")." + kCorrectLine);
+}
+
+void require_names(const GemmRow& row, const std::string& where) {
+  std::vector<std::string_view> dtypes, layouts;
+  for (const gpu::DType dtype : gpu::kAllDTypes) dtypes.push_back(dtype_name(dtype));
+  for (const gpu::Layout layout : gpu::kAllLayouts) layouts.push_back(layout_name(layout));
+  require_name("dtype", row.dtype, dtypes, where);
+  require_name("layout", row.layout, layouts, where);
+  require_name("mode", row.mode, {"burst", "sustained"}, where);
+}
+
+/// Two or four digits at a place, as a number; -1 for anything else.
+int digits_at(std::string_view text, std::size_t at, std::size_t count) {
+  int value = 0;
+  const char* const begin = text.data() + at;
+  const auto [end, error] = std::from_chars(begin, begin + count, value);
+  const bool all_digits = *begin != '-' && error == std::errc() && end == begin + count;
+  return all_digits ? value : -1;
+}
+
+/// Whether a text is a second as the programs write it, 2026-01-31T12:00:00Z.
+bool is_utc_second(std::string_view text) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00Z";
+  if (text.size() != kShape.size()) return false;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    if (kShape[i] != '0' && text[i] != kShape[i]) return false;
+  }
+  const int year = digits_at(text, 0, 4), month = digits_at(text, 5, 2), day = digits_at(text, 8, 2);
+  const int hour = digits_at(text, 11, 2), minute = digits_at(text, 14, 2), second = digits_at(text, 17, 2);
+  if (year < 0 || month < 0 || day < 0 || hour < 0 || minute < 0 || second < 0) return false;
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  return date.ok() && hour < 24 && minute < 60 && second <= 60;  // 60: a leap second
+}
+
+/// Refuses what is no date; a record without one passes.
+void require_date(const char* field, const std::string& date, const std::string& where) {
+  if (date.empty() || is_utc_second(date)) return;
+  throw Error(ErrorKind::usage, where + ": '" + field + "' is '" + shown(date) +
+                                    "', no date in UTC like 2026-01-31T12:00:00Z." + kCorrectLine);
+}
 
 void require_sizes(const GemmRow& row, const std::string& where) {
   constexpr std::int64_t kLargestSize = 2147483647;  // [chosen] what predictions and fits take
   for (const auto& [name, size] : {std::pair("m", row.m), {"n", row.n}, {"k", row.k}, {"batch", row.batch}}) {
     if (size < 1) throw Error(ErrorKind::usage, where + ": '" + name + "' is missing or below 1 (a GEMM has sizes).");
     if (size > kLargestSize) {
-      throw Error(ErrorKind::usage, where + ": '" + name +
-                                        "' is above 2147483647 (no GEMM that is measured is). "
-                                        "Was the file edited? Correct it, or measure again.");
+      throw Error(ErrorKind::usage,
+                  where + ": '" + name + "' is above 2147483647 (no GEMM that is measured is)." + kCorrectLine);
     }
   }
 }
@@ -302,6 +358,7 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
     Session& session = sessions.emplace_back().session;
     for_each_session_field(session, read);
     for_each_session_field(session, possible);
+    require_date("started_at", session.started_at, where);
     return;
   }
   if (*kind != "gemm" && *kind != "quantity") {
@@ -316,10 +373,13 @@ void read_line(const Object& object, const std::string& where, std::vector<Sessi
     require_sizes(row, where);
     require_measured(row, where);
     for_each_gemm_field(row, possible);
+    require_names(row, where);
+    require_date("measured_at", row.measured_at, where);
   } else {
     Quantity& quantity = sessions.back().quantities.emplace_back();
     for_each_quantity_field(quantity, read);
     for_each_quantity_field(quantity, possible);
+    require_date("measured_at", quantity.measured_at, where);
   }
 }
 
