@@ -17,8 +17,10 @@ bool has_sequences(const workload::Network& network) {
 }
 
 bool finds_no_mapping(const Evaluation& evaluation) {
-  return std::ranges::any_of(evaluation.violations,
-                             [](const Violation& one) { return one.reason == Reason::no_mapping; });
+  for (const Violation& one : evaluation.violations) {
+    if (one.reason == Reason::no_mapping) return true;
+  }
+  return false;
 }
 
 /// What ran takes what it took; what did not runs only where a row found no tile.
