@@ -17,10 +17,8 @@ bool has_sequences(const workload::Network& network) {
 }
 
 bool finds_no_mapping(const Evaluation& evaluation) {
-  for (const Violation& one : evaluation.violations) {
-    if (one.reason == Reason::no_mapping) return true;
-  }
-  return false;
+  return std::ranges::any_of(evaluation.violations.view(),
+                             [](const Violation& one) { return one.reason == Reason::no_mapping; });
 }
 
 /// What ran takes what it took; what did not runs only where a row found no tile.

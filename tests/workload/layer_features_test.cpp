@@ -203,7 +203,9 @@ TEST(LayerFeatures, KnowTheLargerOfARowsInputsAndOutputs) {
   EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_row"), std::log2(32 * 64)) << "outputs";
   layer.out_channels = 4;
   EXPECT_EQ(feature(layer_table({lower(layer, 1)}), 0, "log2_row"), std::log2(32 * 16)) << "inputs";
-  EXPECT_EQ(feature(layer_table({fully_connected(8, 16, 32)}), 0, "log2_row"), 0) << "it has no rows";
+  GemmLayer product = fully_connected(8, 16, 32);
+  product.out_width = product.m;
+  EXPECT_EQ(feature(layer_table({product}), 0, "log2_row"), 0) << "it has no rows";
   Layer sequence = convolution(1, 32, 16, 64);
   sequence.kernel_width = 3;
   EXPECT_EQ(feature(layer_table({lower(sequence, 1)}), 0, "log2_row"), 0) << "cut anywhere";
