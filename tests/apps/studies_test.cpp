@@ -325,7 +325,8 @@ TEST_F(Studies, FoldersWithoutTheBestLoggedValueAreRecorded) {
   EXPECT_THAT(studies("--recorded few").out, HasSubstr("| older | 16 | 4.000 | 6.000 | 3.000 (2 of 2 not built) |"));
 }
 
-/// Three of ten designs that the model of any network learns from have many lanes; the space that its log names is edge.
+/// Three of ten designs that the model of any network learns from have many lanes; the space that its log names is
+/// edge.
 TEST_F(Studies, TheModelOfAnyNetworkLearnsFromDesignsOfManyLanes) {
   write("build/apps/hindsight/hindsight", "#!/bin/sh\necho \"$@\" >> " + shell_quoted(file("asked")) + "\n");
   const Outcome outcome = studies(in("study") + "any");
