@@ -16,7 +16,7 @@ inline constexpr int kModelVersion = 1;
 /// The newest, of the technologies *-silicon. Those since kFirstSiliconModelVersion read the same keys; version 3
 /// leaves keys and values of earlier passes in DRAM, and counts what that holds as a GPU's is counted. Of networks
 /// without such keys that the DRAM holds its figures are those of version 2. Version 4 cuts sequences (convolutions of
-/// one row) along their row where version 3 finds no tile that fits; all else is as it was.
+/// one row) along their row, whose whole row version 3 wants in a tile; networks without them keep every figure.
 inline constexpr int kSiliconModelVersion = 4, kFirstSiliconModelVersion = 2;
 
 /// Power-law fit of CACTI results for one port width: y = coefficient * KiB^exponent.
