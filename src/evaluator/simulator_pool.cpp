@@ -116,7 +116,7 @@ Row SimulatorPool::answer(SimulatorProcess& process, const Job& job) {
       outcome = ask(process, job);
       if (outcome && std::holds_alternative<Said>(*outcome)) return accept(std::get<Said>(*outcome), job);
     } catch (const NoFiniteMetric& error) {
-      return fault({"not_finite", error.what()}, job, 1);  // asked again it would say the same
+      return no_number(process, error, job);
     } catch (const CannotRun& error) {
       process.end();
       const std::scoped_lock lock(mutex_);
@@ -157,6 +157,15 @@ Row SimulatorPool::accept(const Said& said, const Job& job) {
   answered_ = true;
   faults_in_a_row_ = 0;
   return row;
+}
+
+Row SimulatorPool::no_number(SimulatorProcess& process, const NoFiniteMetric& error, const Job& job) {
+  try {
+    return fault({"not_finite", error.what()}, job, 1);  // asked again it would say the same
+  } catch (const Error&) {
+    process.end();  // nobody asks it any more
+    throw;
+  }
 }
 
 Row SimulatorPool::fault(const Failed& failed, const Job& job, unsigned times) {

@@ -49,6 +49,8 @@ class SimulatorPool {
   std::optional<Outcome> ask(SimulatorProcess& process, const Job& job);
   Row answer(SimulatorProcess& process, const Job& job);
   Row accept(const Said& said, const Job& job);
+  /// An answer without a number, after which the process goes on unless the fault ends all.
+  Row no_number(SimulatorProcess& process, const NoFiniteMetric& error, const Job& job);
   /// What a fault means; `times`: how often it was asked.
   Row fault(const Failed& failed, const Job& job, unsigned times);
   void remember(const SimulatorProcess& process);

@@ -198,13 +198,13 @@ TEST_F(Learn, WhatCannotBeReadSaysHowItIsWritten) {
 
 TEST_F(Learn, AModelThatHasNotLearntTheNetworkNamesOneThatHas) {
   const auto proposed = [](const std::string& model, const std::vector<std::string>& more) {
-    std::vector<std::string> words{"propose",     "--model",       model,  "--workload", "vit_b_16", "--max",
+    std::vector<std::string> words{"propose",     "--model",       model,  "--workload", "sd15_unet", "--max",
                                    "area_mm2=29", "--evaluations", "5000", "--top",      "3"};
     words.insert(words.end(), more.begin(), more.end());
     return hindsight(words);
   };
   expect_one_line_error(proposed("edge-prime9", {}), 3,
-                        "The model has not learnt vit_b_16: ask --model edge-any, which predicts any network?");
+                        "The model has not learnt sd15_unet: ask --model edge-any, which predicts any network?");
   EXPECT_EQ(proposed("edge-any", {}).exit_code, 0) << "as the message says";
   EXPECT_THAT(proposed("edge-prime9", {"--min-feasible", "0"}).out, HasSubstr("were never compared with errors"));
 }

@@ -292,7 +292,8 @@ TEST_F(Loop, RefusesCampaignsThatMakeNoSense) {
   EXPECT_FALSE(std::filesystem::exists(file("a.sqlite"))) << "what is refused leaves no log behind";
   std::vector<std::string> tight = campaign("a.sqlite", "2");
   std::replace(tight.begin(), tight.end(), std::string("area_mm2=27"), std::string("area_mm2=0.001"));
-  expect_one_line_error(hindsight(tight), 3, "nothing is within --max area_mm2=0.001. Drawn designs are within --max area_mm2=");
+  expect_one_line_error(hindsight(tight), 3,
+                        "nothing is within --max area_mm2=0.001. Drawn designs are within --max area_mm2=");
   expect_one_line_error(hindsight({"campaign", "--space", "tiny", "--workloads", "m6", "--log", file("b.sqlite"),
                                    "--recipe", "no_such", "--quiet"}),
                         2, "no_such");
