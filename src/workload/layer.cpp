@@ -231,6 +231,12 @@ double parameters_of(const Layer& layer, const Shape& shape) {
   return shape.count * shape.k * shape.n + product({channels, per_channel});
 }
 
+/// Of a convolution: whether it is one over a sequence, written as the one row of an image.
+bool is_one_row(const Layer& layer) {
+  return layer.in_height == 1 && layer.in_width > 1 && layer.kernel_height == 1 && layer.pad_top == 0 &&
+         layer.pad_bottom == 0;
+}
+
 GemmLayer gemm_of(const Layer& layer, const Shape& shape, std::int64_t repeat) {
   GemmLayer gemm;
   gemm.m = static_cast<std::int64_t>(shape.m);
@@ -274,11 +280,6 @@ std::int64_t Layer::out_height() const {
 
 std::int64_t Layer::out_width() const {
   return output_size(type, in_width, kernel_width, stride_width, dilation_width, pad_left + pad_right);
-}
-
-bool is_one_row(const Layer& layer) {
-  return is_convolution(layer.type) && layer.in_height == 1 && layer.in_width > 1 && layer.kernel_height == 1 &&
-         layer.pad_top == 0 && layer.pad_bottom == 0;
 }
 
 Padding same_padding(LayerType type, std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {

@@ -13,8 +13,7 @@ namespace hindsight::evaluator {
 /// retries, or about which it said NaN, an infinity or null.
 enum class Faults {
   /// A row with the reason `timeout`, `crash` or `not_finite`, provided that the evaluator has answered before in this
-  /// process and
-  /// that these are not kMostFaultsInARow in a row; else Error{failure}.
+  /// process and that these are not kMostFaultsInARow in a row; else Error{failure}.
   automatic,
   stop,    ///< Error{failure}
   record,  ///< always a row

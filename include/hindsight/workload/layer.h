@@ -63,9 +63,6 @@ struct Layer {
   bool operator==(const Layer&) const = default;
 };
 
-/// Whether the layer is a convolution over a sequence, written as the one row of an image.
-[[nodiscard]] bool is_one_row(const Layer& layer);
-
 /// Padding before and after an axis.
 struct Padding {
   std::int64_t before = 0, after = 0;
