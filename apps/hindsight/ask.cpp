@@ -60,6 +60,7 @@ void say_chosen(const study::Asked& asked) {
                      asked.pending_before == 0
                          ? ""
                          : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
+  if (!asked.next.alike.empty()) remark(asked.next.alike);
   if (asked.next.unheeded.empty()) return;
   remark(fmt::format("drawn designs may be beyond --max {}, which only answers tell: it is learnt from rows",
                      printable(join(asked.next.unheeded, ", --max "), 200)));

@@ -133,6 +133,12 @@ LayerList first_features(const LayerList& layers, Eigen::Index columns) {
   return result;
 }
 
+/// Beyond rounding. Both have features of the same names.
+bool features_differ(const Context& a, const Context& b) {
+  const Eigen::ArrayXd size = a.features.cwiseAbs().cwiseMax(b.features.cwiseAbs());
+  return ((a.features - b.features).array().abs() > kSameFeatures * size).any();
+}
+
 /// Both are known, and differ in what both have: models of before have fewer features of a layer.
 bool layers_differ(const LayerList& a, const LayerList& b) {
   if (a.empty() || b.empty()) return false;
@@ -147,8 +153,18 @@ bool layers_differ(const LayerList& a, const LayerList& b) {
 bool contradict(const Context& a, const Context& b) {
   if (a.name != b.name) return false;
   if (a.feature_names != b.feature_names) return true;
-  const Eigen::ArrayXd size = a.features.cwiseAbs().cwiseMax(b.features.cwiseAbs());
-  return ((a.features - b.features).array().abs() > kSameFeatures * size).any() || layers_differ(a.layers, b.layers);
+  return features_differ(a, b) || layers_differ(a.layers, b.layers);
+}
+
+std::vector<std::string> alike_contexts(const std::vector<Context>& contexts) {
+  std::vector<std::string> names;
+  for (const Context& one : contexts) {
+    const bool alike = std::any_of(contexts.begin(), contexts.end(), [&](const Context& other) {
+      return &other != &one && other.feature_names == one.feature_names && !features_differ(one, other);
+    });
+    if (alike) names.push_back(one.name);
+  }
+  return names;
 }
 
 std::string context_name(const std::vector<std::pair<std::string, std::string>>& values) {

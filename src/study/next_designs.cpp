@@ -279,10 +279,11 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
   return designs;
 }
 
-/// The model's choice; nothing where the log cannot teach one, which `why` then says.
+/// The model's choice; nothing where the log cannot teach one, which `why` then says. `alike`: on applications that the
+/// model cannot tell apart.
 std::vector<NextDesign> learned_designs(const NextQuestion& question, const surrogate::Recipe& recipe,
                                         const Known& known, const SpaceLimits& limits, std::size_t count,
-                                        std::string& why) {
+                                        std::string& why, std::string& alike) {
   const dataset::Dataset logged = dataset::load_dataset(question.log, selection_of(question, known, limits));
   // Limits that facts decide are kept exactly: a campaign has what its evaluator states among its own.
   const dataset::Dataset data = question.facts ? within_stated_limits(logged, *question.facts) : logged;
@@ -295,6 +296,9 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
     return {};
   }
   why = fmt::format("a model of {} ({} feasible)", counted(data.size(), "row"), with_commas(data.feasible_count()));
+  if (recipe.method != surrogate::Method::layers) {
+    alike = surrogate::remark_on_alike(data.contexts, data.constraint_names);
+  }
   try {
     return chosen_by_model(question, logged, data, *plan, count);
   } catch (const Error& error) {
@@ -350,7 +354,8 @@ NextDesigns next_designs(const NextQuestion& question) {
   const SpaceLimits limits = resolve_space_limits(question.limits, question.space, metrics);
   NextDesigns next{.designs = {}, .why = known.too_few};
   if (known.too_few.empty() && question.drawn < question.count) {
-    next.designs = learned_designs(question, recipe, known, limits, question.count - question.drawn, next.why);
+    next.designs =
+        learned_designs(question, recipe, known, limits, question.count - question.drawn, next.why, next.alike);
     next.learned = !next.designs.empty();
   }
   for (const NextDesign& one : next.designs) known.designs.insert(question.space.content_hash(one.design));

@@ -27,6 +27,7 @@
 #include "hindsight/study/applications.h"
 #include "hindsight/study/log_names.h"
 #include "hindsight/study/optimum_command.h"
+#include "hindsight/surrogate/train.h"
 #include "study/doubts.h"
 #include "study/dram_capacity.h"
 #include "study/exact_front.h"
@@ -421,6 +422,12 @@ std::vector<std::string> metrics_of_log(const std::string& log, const std::strin
   return names;
 }
 
+/// Of applications that the model cannot tell apart; "" where there are none.
+std::string remark_on_alike(const surrogate::Model& model) {
+  if (model.sees_layers()) return "";
+  return surrogate::remark_on_alike(model.parts().training_contexts, model.parts().constraint_names);
+}
+
 /// The rows of the log; and what these, and those that the model learnt from, mean for the limits. `simulator`: the
 /// user's, where one is asked.
 void add_log(const ProposalRequest& request, const std::vector<Application>& wanted, const KnownEvaluator& evaluator,
@@ -447,6 +454,9 @@ void add_log(const ProposalRequest& request, const std::vector<Application>& wan
   }
   hold_limits_of_base(evaluator, proposals);
   if (std::string few = remark_on_few_rows(proposals.model); !few.empty()) proposals.remarks.push_back(std::move(few));
+  if (std::string alike = remark_on_alike(proposals.model); !alike.empty()) {
+    proposals.remarks.push_back(std::move(alike));
+  }
 }
 
 /// What is to be said of the proposals once they are known.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
@@ -103,6 +104,26 @@ std::string remark_on(const dataset::Repeats& repeats) {
 
 }  // namespace
 
+std::string remark_on_alike(const std::vector<dataset::Context>& contexts, const std::vector<std::string>& labels) {
+  const std::vector<std::string> alike = dataset::alike_contexts(contexts);
+  if (alike.empty()) return "";
+  constexpr std::size_t kMostNamed = 3, kLongest = 40;  // [chosen] a sentence holds them
+  std::vector<std::string> names;
+  for (const std::string& name : alike) names.push_back(printable(name, kLongest));
+  const std::string more = names.size() > kMostNamed ? fmt::format(" and {} more", names.size() - kMostNamed) : "";
+  names.resize(std::min(names.size(), kMostNamed));
+  std::string one = "one order of designs";
+  if (labels.empty()) {
+    one += " and one p_feasible";
+  } else {
+    one += ", one p_feasible and one " + printable(join(labels, ", one "), kLongest);
+  }
+  return fmt::format(
+      "{}{} have no number that tells them apart: a model has {} for all of them. Where these depend on the "
+      "application, train a model of each (--workloads), or import the table with columns of numbers in --context",
+      join(names, ", "), more, one);
+}
+
 std::string to_string(Term term) { return kTermNames.at(static_cast<std::size_t>(term)); }
 
 double TrainingPlan::weight(Term term) const {
@@ -140,6 +161,10 @@ TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe) {
   if (data.repeats.designs > 0) plan.remarks.push_back(remark_on(data.repeats));
   if (const auto missing = missing_labels(data); !missing.empty()) {
     plan.remarks.push_back(fmt::format("no row has {}: predictions of it mean nothing", join(missing, ", ")));
+  }
+  if (!by_layers && recipe.use_context == 1) {
+    std::string alike = remark_on_alike(data.contexts, data.constraint_names);
+    if (!alike.empty()) plan.remarks.push_back(std::move(alike));
   }
   return plan;
 }

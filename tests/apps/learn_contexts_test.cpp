@@ -81,6 +81,8 @@ TEST_F(LearnContexts, ContextsOfSeveralColumnsCanBeNamed) {
   const Outcome proposed = propose({"--workload", "app=left:size=1,app=right:size=1", "--json"});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
   EXPECT_EQ(Json::parse(proposed.out).at("proposals").at(0).at("predicted").at("workloads").size(), 2U);
+  EXPECT_THAT(Json::parse(proposed.out).at("remarks").dump(), HasSubstr("have no number that tells them apart"))
+      << "their sizes are the same, and words are no features";
 }
 
 TEST_F(LearnContexts, AnUnseenApplicationIsDescribedByTheColumnsOfTheLog) {

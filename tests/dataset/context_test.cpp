@@ -11,7 +11,9 @@ namespace {
 
 using test::error_of;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// Tables with the context columns K, kind and n; kind is a word, so the features are k and n.
@@ -44,6 +46,18 @@ TEST(ContextColumns, NetworksAndSingleTablesHaveNone) {
   EXPECT_TRUE(context_columns({{"m6", {"macs"}, Eigen::VectorXd::Ones(1)}}).empty());
   EXPECT_TRUE(context_columns({{"tuning", {}, Eigen::VectorXd(0)}}).empty());
   EXPECT_TRUE(context_columns({}).empty());
+}
+
+TEST(AlikeContexts, AreThoseThatNoFeatureTellsApart) {
+  const auto named = [](const std::string& name, double k) {
+    return Context{.name = name, .feature_names = {"k"}, .features = Eigen::VectorXd::Constant(1, k)};
+  };
+  const Context word{.name = "app=bert", .feature_names = {}, .features = Eigen::VectorXd(0)};
+  const Context other{.name = "app=conv", .feature_names = {}, .features = Eigen::VectorXd(0)};
+  EXPECT_THAT(alike_contexts({word, other}), ElementsAre("app=bert", "app=conv"));
+  EXPECT_THAT(alike_contexts({word}), IsEmpty());
+  EXPECT_THAT(alike_contexts(table_contexts()), IsEmpty());
+  EXPECT_THAT(alike_contexts({named("a", 1), named("b", 2), named("c", 1 + 1e-12)}), ElementsAre("a", "c"));
 }
 
 TEST(ContextFromColumns, DescribesAnApplicationThatNobodyLogged) {

@@ -313,6 +313,24 @@ TEST(PlanTraining, ALabelThatNoRowHasIsSaid) {
   EXPECT_THAT(plan.remarks[0], HasSubstr("no row has area_mm2"));
 }
 
+/// What an import with words alone in --context gives: the networks see no application.
+TEST(PlanTraining, ApplicationsThatNoNumberTellsApartAreSaid) {
+  dataset::Dataset data = small_table(3, 60);
+  EXPECT_THAT(plan_training(data, small_recipe()).remarks, IsEmpty());
+  data.contexts[2].features = data.contexts[0].features;
+  const std::vector<std::string> remarks = plan_training(data, small_recipe()).remarks;
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_THAT(remarks[0], HasSubstr("app_0, app_2 have no number that tells them apart"));
+  EXPECT_THAT(remarks[0], HasSubstr("one order of designs, one p_feasible and one area_mm2 for all of them"));
+  Recipe blind = small_recipe();
+  blind.use_context = 0;
+  EXPECT_THAT(plan_training(data, blind).remarks, IsEmpty()) << "that is what was asked for";
+  std::vector<dataset::Context> many;
+  for (int i = 0; i < 30; ++i) many.push_back({std::string(300, 'a'), {}, Eigen::VectorXd(0)});
+  EXPECT_LE(remark_on_alike(many, {}).size(), 400U);
+  EXPECT_THAT(remark_on_alike(many, {}), HasSubstr("and 27 more have no number"));
+}
+
 TEST(Train, HeldOutWorkloadsStayUnseen) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   Recipe recipe = small_recipe();

@@ -32,6 +32,10 @@ struct Context {
 /// do where both are known, in the features that both have.
 [[nodiscard]] bool contradict(const Context& a, const Context& b);
 
+/// Names of those, in their order, that have all features of another one, as applications have that words alone name. A
+/// network that sees features, and not layers, has one answer for them.
+[[nodiscard]] std::vector<std::string> alike_contexts(const std::vector<Context>& contexts);
+
 /// A column that tells the applications of an imported table apart. Numeric ones are features; words only name.
 struct ContextColumn {
   std::string name;  ///< as in the names of contexts

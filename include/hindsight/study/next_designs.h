@@ -52,6 +52,8 @@ struct NextDesigns {
   bool learned = false;             ///< a model chose
   /// Where none did: limits that only answers tell, "area_mm2=27", which what is drawn may be beyond.
   std::vector<std::string> unheeded = {};
+  /// Where one did: a sentence on applications that it cannot tell apart (surrogate::remark_on_alike), or "".
+  std::string alike = {};
   double seconds = 0;
 };
 

@@ -44,6 +44,10 @@ struct TrainingPlan {
   /// The weight of a term; 0 where it does not apply.
   [[nodiscard]] double weight(Term term) const;
 };
+/// A sentence on applications that a network which sees features has one answer for (dataset::alike_contexts), and on
+/// what it then learns of `labels`; "" where there are none.
+[[nodiscard]] std::string remark_on_alike(const std::vector<dataset::Context>& contexts,
+                                          const std::vector<std::string>& labels);
 /// Checks that the recipe is valid and the data trainable, and switches off the terms that have no data: without an
 /// infeasible row to train on there are no terms of infeasible rows, feasibility and doubt. Error{usage} says what is
 /// missing.
