@@ -151,15 +151,17 @@ class CsvWriter {
     return line(cells);
   }
 
-  /// What an import needs to be told: the objective, and where a parameter has the name of a column, roles of all.
-  [[nodiscard]] std::string import_options(const std::string& objective) const {
-    if (std::equal(columns_.begin(), columns_.end(), kColumnNames.begin())) return "--objective " + objective;
+  /// What an import needs to be told: the objective and whether more of it is better, and where a parameter has the
+  /// name of a column, roles of all.
+  [[nodiscard]] std::string import_options(const std::string& objective, const std::set<std::string>& maximised) const {
+    const std::string stated = "--objective " + objective + (maximised.contains(objective) ? " --maximise" : "");
+    if (std::equal(columns_.begin(), columns_.end(), kColumnNames.begin())) return stated;
     std::vector<std::string> constraints;
     for (const std::string& metric : survey_.metrics) {
       if (metric != objective) constraints.push_back(metric);
     }
-    std::string options = fmt::format("--objective {} --infeasible {}=0 --reason {} --context {}", objective,
-                                      columns_[feasible], columns_[reason], columns_[workload]);
+    std::string options = fmt::format("{} --infeasible {}=0 --reason {} --context {}", stated, columns_[feasible],
+                                      columns_[reason], columns_[workload]);
     if (!constraints.empty()) options += fmt::format(" --constraint {}", join(constraints, ","));
     options += fmt::format(" --ignore {},{},{}", columns_[evaluator], columns_[repeat],
                            join(std::vector<std::string>(columns_.begin() + quantity, columns_.end()), ","));
@@ -291,7 +293,8 @@ LogExport export_csv(const log::Log& log, const log::EvaluationFilter& filter) {
         fmt::format("an import has one objective, and these rows have several ({}): export one by --workload or --run",
                     join(std::vector<std::string>(objectives.begin(), objectives.end()), ", "));
   } else {
-    result.import_options = writer.import_options(*objectives.begin()) + space_option(log, filter);
+    result.import_options =
+        writer.import_options(*objectives.begin(), study::maximised_metrics(log)) + space_option(log, filter);
   }
   log::for_each_evaluation(log, filter, log::Detail::all, [&](const log::EvaluationRecord& row) {
     result.text += writer.row(row);

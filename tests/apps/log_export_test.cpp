@@ -94,6 +94,14 @@ TEST_F(LogExport, ADirectionGoesOutAndComesBack) {
   EXPECT_EQ(SQLite::Database(again).execAndGet("SELECT direction FROM study_directions").getString(), "MAXIMIZE");
 }
 
+TEST_F(LogExport, TheHintSaysThatMoreIsBetter) {
+  const std::string log = import("p2.csv", kScores, "score_x", "b.db", {"--constraint", "aux", "--maximise"});
+  const Outcome exported = hindsight({"log", "export", log, "--out", file("out.csv")});
+  EXPECT_THAT(exported.err, HasSubstr("--objective score_x --maximise --log NEW.sqlite"));
+  expect_comes_back(exported.err, 3);
+  EXPECT_THAT(hindsight({"log", "stats", file("back.db")}).out, HasSubstr("best by score_x, largest first"));
+}
+
 /// (depth 1: 5, 1), (2: 4, 2), (3: 7, 3): of scores and aux. All small: 1 and 2 trade; with large scores 1 and 3.
 TEST_F(LogExport, FrontsAndRanksTakeAStatedDirection) {
   const std::string log = import("p2.csv", kScores, "score_x", "b.db", {"--constraint", "aux"});
