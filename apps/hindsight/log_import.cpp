@@ -19,6 +19,7 @@
 #include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/import_source.h"
+#include "hindsight/dataset/stored_space.h"
 #include "hindsight/log/address.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/import.h"
@@ -129,13 +130,32 @@ void require_no_namesake(const ImportOptions& options, const dataset::ImportSour
   throw Error(ErrorKind::usage, problem + (can_infer ? command : "name a --space with a name of its own"));
 }
 
+/// A table of another name, with fewer values, has a space of its own, and no model learns from two.
+void remark_on_fitting_spaces(const ImportOptions& options, const dataset::ImportSource& source,
+                              const dataset::CsvRoles& roles, const space::DesignSpace& inferred) {
+  const std::vector<space::DesignSpace> fitting = dataset::fitting_spaces(source, roles, options.log);
+  if (fitting.empty()) return;
+  for (const space::DesignSpace& one : fitting) {
+    if (one.definition_hash() == inferred.definition_hash()) return;  // that is where the rows go
+  }
+  const std::string name = shell_quoted(printable(fitting.back().name(), 60));
+  remark(
+      fmt::format("these rows get a space of their own, {}, and a model learns from one space. All are designs of the "
+                  "log's {}, too: --space {} takes them in there",
+                  printable(inferred.name(), 60), name, name));
+}
+
 space::DesignSpace space_of(const ImportOptions& options, const dataset::ImportSource& source,
                             const dataset::CsvRoles& roles) {
   if (source.space && (options.space.empty() || source.joins_log)) return *source.space;
-  if (!options.space.empty()) return space::load_space(options.space);
+  if (!options.space.empty()) {
+    if (!log::is_log_there(options.log)) return space::load_space(options.space);
+    return dataset::named_beside(log::Log::open(options.log, log::OpenMode::read_only), options.space);
+  }
   if (auto known = dataset::space_in_log(source, roles, options.log)) return std::move(*known);
   space::DesignSpace inferred = said_space(dataset::infer_source_space(source, roles));
   require_no_namesake(options, source, inferred);
+  remark_on_fitting_spaces(options, source, roles, inferred);
   return inferred;
 }
 
@@ -205,7 +225,7 @@ void add_log_import(CLI::App& group, Session& session) {
   verb->add_option("file,--file,--csv", options->file, "The file, .gz and .zip too")->required();
   verb->add_option("--log", options->log, "SQLite log to append to; created if missing")->required();
   verb->add_option("--format", options->format, "csv, tsv, semicolon, jsonl, optuna, ... [by content]");
-  verb->add_option("--space", options->space, "Space name or YAML file [inferred]")->check(not_empty());
+  verb->add_option("--space", options->space, "Name, also of the log's, or file [inferred]")->check(not_empty());
   add_csv_roles(*verb, options->roles);
   verb->add_flag("--maximise", options->maximise, "Larger objectives are better");
   verb->add_option("--workload", options->workload, "Application of all rows, by name")->check(not_empty());

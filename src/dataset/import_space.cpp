@@ -63,16 +63,24 @@ void round_column(CsvTable& table, const std::string& column, double step) {
   }
 }
 
+std::vector<space::DesignSpace> fitting_spaces(const ImportSource& source, const CsvRoles& roles,
+                                               const std::filesystem::path& log) {
+  std::vector<space::DesignSpace> fitting;
+  if (!log::is_log_there(log)) return fitting;
+  const ColumnRoles resolved = resolve_roles(source.table, roles_for(source, roles));
+  for (const log::SpaceSummary& known : log::spaces(log::Log::open(log, log::OpenMode::read_only))) {
+    space::DesignSpace space = space::space_from_definition(known.name, known.definition);
+    if (fits(source.table, resolved, space)) fitting.push_back(std::move(space));
+  }
+  return fitting;
+}
+
 std::optional<space::DesignSpace> space_in_log(const ImportSource& source, const CsvRoles& roles,
                                                const std::filesystem::path& log) {
-  if (!log::is_log_there(log)) return std::nullopt;
-  const ColumnRoles resolved = resolve_roles(source.table, roles_for(source, roles));
   const std::string own_name = snake_case(table_name(source.table));
   std::optional<space::DesignSpace> found;
-  for (const log::SpaceSummary& known : log::spaces(log::Log::open(log, log::OpenMode::read_only))) {
-    if (source.evaluator.empty() && known.name != own_name) continue;
-    space::DesignSpace space = space::space_from_definition(known.name, known.definition);
-    if (fits(source.table, resolved, space)) found = std::move(space);
+  for (space::DesignSpace& space : fitting_spaces(source, roles, log)) {
+    if (!source.evaluator.empty() || space.name() == own_name) found = std::move(space);
   }
   return found;
 }

@@ -82,4 +82,11 @@ space::DesignSpace stored_space(const log::Log& log, const std::optional<std::st
   return space;
 }
 
+space::DesignSpace named_beside(const log::Log& log, const std::string& name) {
+  for (const log::SpaceSummary& known : log::spaces(log)) {
+    if (known.name == name && known.designs > 0) return stored_space(log, name);
+  }
+  return space::load_space(name);
+}
+
 }  // namespace hindsight::dataset

@@ -513,5 +513,20 @@ TEST_F(LogImport, MoreRowsOfAnotherFileJoinTheSpaceOfItsName) {
   EXPECT_EQ(value(log(), "SELECT count(*) FROM spaces"), "1");
 }
 
+TEST_F(LogImport, ASpaceOfTheLogTakesATableOfAnotherName) {
+  ASSERT_EQ(import(write("monday.csv", "a,ms\n1,2\n2,3\n4,5\n"), {"--objective", "ms"}).exit_code, 0);
+  const std::string tuesday = write("tuesday.csv", "a,ms\n1,7\n4,8\n");
+  const Outcome apart = import(tuesday, {"--objective", "ms", "--dry-run"});
+  EXPECT_THAT(apart.err,
+              HasSubstr("a space of their own, tuesday, and a model learns from one space. All are designs of "
+                        "the log's monday, too: --space monday takes them in there"));
+  const Outcome same = import(write("wednesday.csv", "a,ms\n1,7\n2,8\n4,9\n"), {"--objective", "ms", "--dry-run"});
+  EXPECT_THAT(same.err, Not(HasSubstr("space of their own"))) << "all its values make it the same space";
+  EXPECT_EQ(imported(tuesday, {"--objective", "ms", "--space", "monday"}).at("inserted"), 2);
+  EXPECT_EQ(value(log(), "SELECT count(*) FROM spaces"), "1");
+  expect_one_line_error(import(tuesday, {"--objective", "ms", "--space", "sunday"}), 2,
+                        "unknown design space 'sunday'");
+}
+
 }  // namespace
 }  // namespace hindsight::app::test

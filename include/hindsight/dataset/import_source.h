@@ -114,6 +114,10 @@ struct ImportSource {
 /// for a step that is not above 0, an unknown column, and a cell that is no number.
 void round_column(CsvTable& table, const std::string& column, double step);
 
+/// The spaces of the log that have the parameters of the table and every value in it, oldest first; none where there is
+/// no log.
+[[nodiscard]] std::vector<space::DesignSpace> fitting_spaces(const ImportSource& source, const CsvRoles& roles,
+                                                             const std::filesystem::path& log);
 /// The space of the log that takes every row: for rows of an export any one, else the one that has the table's name.
 /// Nothing where there is no log, or none fits.
 [[nodiscard]] std::optional<space::DesignSpace> space_in_log(const ImportSource& source, const CsvRoles& roles,
