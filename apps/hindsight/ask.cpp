@@ -147,7 +147,7 @@ void add_ask(CLI::App& app, Session& session) {
   verb->add_option("-n,--count", options->count, "Designs to ask for [16]")->check(between(1, kMostAsked));
   verb->add_option("--space", request.space, "Design space, name or file [the log's]");
   repeatable(verb->add_option("--workload,--workloads", request.workloads, "Of the log, or networks [the log's only]"));
-  repeatable(verb->add_option("--application", request.applications, "New name for what is no network"));
+  repeatable(verb->add_option("--application", request.applications, "Names a,b of what is no network"));
   verb->add_option("--objective", request.objective, "Product of powers of metrics [as before]")->check(not_empty());
   verb->add_flag("--maximise", request.maximise, "Larger objectives are better");
   verb->add_option("--aggregate", options->aggregate, "Of several workloads: geomean, mean, worst");

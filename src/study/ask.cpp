@@ -31,10 +31,7 @@ using Json = nlohmann::ordered_json;
 
 space::DesignSpace space_of(const log::Log& log, const AskRequest& request) {
   if (request.space.empty()) return dataset::stored_space(log, std::nullopt);
-  for (const log::SpaceSummary& known : log::spaces(log)) {
-    if (known.name == request.space && known.designs > 0) return dataset::stored_space(log, request.space);
-  }
-  return space::load_space(request.space);
+  return dataset::named_beside(log, request.space);
 }
 
 /// What was named as workloads, before the log is written to.
@@ -64,10 +61,14 @@ Wanted wanted_of(const log::Log& log, const AskRequest& request) {
       }
     }
   }
-  for (const std::string& name : request.applications) {
-    if (trimmed(name).empty()) throw Error(ErrorKind::usage, "--application: the name is empty. Give it one");
-    wanted.applications.push_back(name);
-    wanted.add(name);
+  for (const std::string& given : request.applications) {
+    const bool is_known = std::find(known.begin(), known.end(), given) != known.end();
+    for (const std::string& part : is_known ? std::vector{given} : split(given, ',')) {
+      const std::string name(trimmed(part));
+      if (name.empty()) throw Error(ErrorKind::usage, "--application: the name is empty. Give it one");
+      if (std::find(known.begin(), known.end(), name) == known.end()) wanted.applications.push_back(name);
+      wanted.add(name);
+    }
   }
   if (wanted.names.empty() && known.size() == 1) wanted.names = known;
   if (wanted.names.empty()) {
@@ -275,6 +276,18 @@ void settle_definition(const log::Log& log, NextQuestion& question) {
   question.evaluator_definition = meant.front().definition_hash;
 }
 
+/// What the asks that these designs are of want besides: an earlier one may be for another metric.
+void add_awaited_metrics(const std::vector<log::AskRun>& asks, Pending& pending) {
+  for (const log::AskRun& run : asks) {
+    const bool is_awaited =
+        std::ranges::find(pending.designs, run.run_id, &log::PendingDesign::run_id) != pending.designs.end();
+    if (!is_awaited) continue;
+    for (const std::string& name : run.metrics) {
+      if (std::ranges::find(pending.metrics, name) == pending.metrics.end()) pending.metrics.push_back(name);
+    }
+  }
+}
+
 }  // namespace
 
 log::Log open_asking_log(const std::filesystem::path& log, log::OpenMode mode) {
@@ -361,8 +374,9 @@ Asked ask(const AskRequest& request) {
 
 Pending pending_of(const std::filesystem::path& log, const std::string& space, const std::string& evaluator) {
   const log::Log opened = open_asking_log(log, log::OpenMode::read_only);
+  const std::vector<log::AskRun> asks = log::asks(opened);
   std::vector<std::string> others;
-  for (const log::AskRun& run : log::asks(opened)) {
+  for (const log::AskRun& run : asks) {
     if ((!space.empty() && space != run.space) || !is_meant(evaluator, run.evaluator, run.reference)) {
       others.push_back(fmt::format("--space {} --evaluator {}", printable(run.space), printable(run.reference)));
       continue;
@@ -377,6 +391,7 @@ Pending pending_of(const std::filesystem::path& log, const std::string& space, c
                         is_meant(evaluator, one.evaluator, one.reference);
       ours ? pending.designs.push_back(std::move(one)) : static_cast<void>(++pending.of_others);
     }
+    add_awaited_metrics(asks, pending);
     return pending;
   }
   throw Error(ErrorKind::usage,

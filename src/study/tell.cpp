@@ -74,8 +74,8 @@ std::size_t parameters_in(const dataset::CsvTable& table, const space::DesignSpa
 
 /// The ask that the table answers, of the space that is named, if any: the newest one of those that await one of its
 /// designs, of these one of the space with the most parameters that the table has. Nothing where nothing was asked for.
-log::AskRun expected_of(const log::Log& log, const dataset::CsvTable& table, const std::string& wanted_space) {
-  std::vector<log::AskRun> asks = log::asks(log);
+log::AskRun expected_of(const log::Log& log, const dataset::CsvTable& table, std::vector<log::AskRun> asks,
+                        const std::string& wanted_space) {
   const auto is_other = [&](const log::AskRun& run) { return !wanted_space.empty() && run.space != wanted_space; };
   if (!std::all_of(asks.begin(), asks.end(), is_other)) std::erase_if(asks, is_other);
   if (asks.empty()) return {};
@@ -105,7 +105,8 @@ class Telling {
       : request_(request),
         log_(log),
         table_(std::move(table)),
-        expected_(expected_of(log, table_, request.space)),
+        asks_(log::asks(log)),
+        expected_(expected_of(log, table_, asks_, request.space)),
         space_(dataset::stored_space(log, space_name())),
         pending_(log::pending_designs(log)) {
     for (const log::SpaceSummary& known : log::spaces(log)) {
@@ -199,6 +200,9 @@ class Telling {
     add(expected_.metrics);
     add(request_.metrics);
     for (const log::PendingDesign& one : pending_) add(dataset::objective_metrics(one.objective));
+    for (const log::AskRun& run : asks_) {  // a table of an earlier ask may come late
+      if (run.space == space_.name()) add(run.metrics);
+    }
     if (!expected_.objective.empty()) words.awaited = dataset::objective_metrics(expected_.objective);
     words.asked = dataset::asked_objectives(pending_, space_id_);
     std::vector<std::string> logged = log::metric_names(log_);  // the standard ones first
@@ -283,6 +287,7 @@ class Telling {
   const TellRequest& request_;
   log::Log& log_;
   dataset::CsvTable table_;
+  std::vector<log::AskRun> asks_;  ///< newest first
   log::AskRun expected_;
   space::DesignSpace space_;
   std::int64_t space_id_ = 0;

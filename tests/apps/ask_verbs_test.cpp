@@ -645,6 +645,41 @@ TEST_F(Ask, TablesHaveTheMetricsThatTheLogHas) {
   EXPECT_THAT(ask({"-n", "2", "--evaluator", "another"}).out, HasSubstr(",time_ms,reason\n"));
 }
 
+/// The newest ask is for less than the one before: the table of that one is answered, and shown, as it was asked for.
+TEST_F(Ask, ALateTableHasTheMetricsOfItsOwnAsk) {
+  Cells cells = cells_of(ask({"-n", "2", "--metric", "energy_mj"}).out);
+  ASSERT_EQ(ask({"-n", "2"}).exit_code, 0);
+  EXPECT_THAT(hindsight({"ask", "--log", log(), "--pending"}).out, HasSubstr(",time_ms,energy_mj,reason\n"));
+  for (std::size_t i = 1; i < cells.size(); ++i) cells[i][7] = cells[i][8] = std::to_string(i);
+  const Outcome told = tell(csv_of(cells));
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(count("SELECT count(*) FROM evaluation_metrics WHERE name = 'energy_mj'"), 2);
+  expect_refused("width,depth,mode,time_ms,energy_nj\n1,1,fast,3,4\n", "energy_nj");
+}
+
+TEST_F(Ask, ApplicationsAreAListOrTheLogs) {
+  const std::string space = write("mine.yaml", kSpace);
+  const auto asked = [&](const std::string& names) {
+    return hindsight(
+        {"ask", "--log", log(), "-n", "1", "--space", space, "--application", names, "--objective", "time_ms"});
+  };
+  const Outcome two = asked("bert, conv");
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(cells_of(two.out)[1][1] + " " + cells_of(two.out)[2][1], "bert conv");
+  EXPECT_EQ(asked("bert").exit_code, 0);
+  expect_one_line_error(asked("bert,,conv"), 2, "--application: the name is empty");
+  EXPECT_EQ(count("SELECT count(*) FROM workloads"), 2);
+  // As `log import --context app` names one.
+  const std::string table = write("t.csv", "width,depth,mode,app,time_ms\n1,1,fast,left,3\n1,2,odd,left,4\n");
+  ASSERT_EQ(hindsight({"log", "import", table, "--objective", "time_ms", "--context", "app", "--space", space, "--log",
+                       log()})
+                .exit_code,
+            0);
+  const Outcome known = asked("app=left");
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+  EXPECT_EQ(count("SELECT count(*) FROM workloads"), 3) << "it is the log's";
+}
+
 TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {
   expect_one_line_error(hindsight({"ask", "--log", log()}), 2, "there is no such log. Name its space with --space");
   const std::string remedy = "no such log. Check the path, or begin one with `hindsight ask --space SPACE";
