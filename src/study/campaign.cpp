@@ -145,11 +145,7 @@ class Campaign {
 
   /// Error{failure} where another process of this machine runs the campaign: what this one chose would come to nothing.
   void require_alone() const {
-    constexpr std::size_t kNewestRuns = 1000;  // [chosen] more than work on a log at a time
-    for (const log::RunInfo& run : log::recent_runs(log_, kNewestRuns)) {
-      const bool is_under_way = run.status == to_string(log::RunStatus::running) &&
-                                run.kind == to_string(log::RunKind::campaign) && run.host == options_.provenance.host;
-      if (!is_under_way) continue;
+    for (const log::RunInfo& run : log::unended_runs(log_, log::RunKind::campaign, options_.provenance.host)) {
       const Json options = Json::parse(bounded_json(run.options_json), nullptr, false);
       const auto text = [&](const char* name) {
         const bool has = options.is_object() && options.contains(name) && options.at(name).is_string();
