@@ -336,7 +336,9 @@ class Campaign {
                           .drawn = std::min(options_.drawn, options_.batch),
                           .seed = options_.seed + state_.rounds.size(),
                           .threads = options_.threads,
-                          .progress = options_.progress};
+                          .progress = options_.progress,
+                          // Of an earlier round it would be out of date: the next model has learnt more.
+                          .explains = state_.rounds.size() + 1 == options_.rounds};
     for (const workload::Network& network : options_.networks) question.applications.push_back(network.name());
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
       if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
