@@ -145,11 +145,7 @@ class Campaign {
 
   /// Error{failure} where another process of this machine runs the campaign: what this one chose would come to nothing.
   void require_alone() const {
-    constexpr std::size_t kNewestRuns = 1000;  // [chosen] more than work on a log at a time
-    for (const log::RunInfo& run : log::recent_runs(log_, kNewestRuns)) {
-      const bool is_under_way = run.status == to_string(log::RunStatus::running) &&
-                                run.kind == to_string(log::RunKind::campaign) && run.host == options_.provenance.host;
-      if (!is_under_way) continue;
+    for (const log::RunInfo& run : log::unended_runs(log_, log::RunKind::campaign, options_.provenance.host)) {
       const Json options = Json::parse(bounded_json(run.options_json), nullptr, false);
       const auto text = [&](const char* name) {
         const bool has = options.is_object() && options.contains(name) && options.at(name).is_string();
@@ -340,7 +336,9 @@ class Campaign {
                           .drawn = std::min(options_.drawn, options_.batch),
                           .seed = options_.seed + state_.rounds.size(),
                           .threads = options_.threads,
-                          .progress = options_.progress};
+                          .progress = options_.progress,
+                          // Of an earlier round it would be out of date: the next model has learnt more.
+                          .explains = state_.rounds.size() + 1 == options_.rounds};
     for (const workload::Network& network : options_.networks) question.applications.push_back(network.name());
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
       if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
