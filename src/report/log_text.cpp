@@ -19,6 +19,7 @@
 #include "hindsight/space/short_id.h"
 #include "report/fields.h"
 #include "report/json.h"
+#include "report/study_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -50,10 +51,15 @@ std::string proposed_text(const std::vector<log::ProposingRun>& runs, DesignStyl
   std::string out;
   std::vector<std::string> designs;
   for (const log::ProposingRun& run : runs) {
-    const std::string metric = dataset::metric_of_short_name(run.objective).value_or(run.objective);
+    const std::optional<std::string> maximised = maximised_objective(run.objective);
+    const std::string metric =
+        maximised ? *maximised : dataset::metric_of_short_name(run.objective).value_or(run.objective);
     std::string line = fmt::format("{} for {}", counted(run.designs, "design"), metric);
     if (run.first_value) {
-      line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ", metric_text(metric, *run.first_value));
+      // What was asked for is predicted in the unit of the metric already.
+      const bool is_reciprocal = maximised && run.kind != to_string(log::RunKind::ask);
+      line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ",
+                          metric_text(metric, is_reciprocal ? 1 / *run.first_value : *run.first_value));
     }
     if (run.first_proof) line += fmt::format(" ({})", *run.first_proof);
     line += "; first design " + space::short_id(run.first_design_text_id);

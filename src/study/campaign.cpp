@@ -218,8 +218,10 @@ class Campaign {
                        {"metrics", options_.evaluator->metrics()},
                        {"campaign", summary_.definition_hash}};
     std::vector<log::ProposalRow> rows;
+    const bool is_reciprocal = dataset::maximised_metric(search_.objective).has_value();
     for (std::size_t i = 0; i < state_.batch->designs.size(); ++i) {
       const std::string& design = state_.batch->designs[i];
+      const double predicted = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN());
       for (const std::int64_t workload : workload_ids_) {
         rows.push_back(
             {.design_text_id = design,
@@ -227,7 +229,7 @@ class Campaign {
              .workload_id = workload,
              .rank = static_cast<std::int64_t>(i + 1),
              .objective = summary_.objective,
-             .predicted_value = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN()),
+             .predicted_value = is_reciprocal ? 1 / predicted : predicted,  // in the unit of the metric, as by `ask`
              .predicted_json = "{}"});
       }
     }

@@ -411,6 +411,8 @@ TEST_F(Ask, WhatARowSaysBesidesAnIdMustAgree) {
 TEST_F(Ask, ADirectionStaysWithItsMetric) {
   static_cast<void>(ask({"-n", "4", "--maximise"}));
   EXPECT_EQ(Json::parse(ask({"-n", "1", "--json"}).out).at("objective"), "time_ms^-1");
+  EXPECT_THAT(hindsight({"log", "show", log()}).out,
+              ::testing::AllOf(HasSubstr("4 designs for time_ms;"), ::testing::Not(HasSubstr("time_ms^-1"))));
   ASSERT_EQ(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).exit_code, 0);
   const Json best = Json::parse(hindsight({"log", "show", log(), "--json"}).out).at("workloads").at(0).at("best");
   EXPECT_EQ(best.at(0).at("time_ms").get<double>(),
