@@ -163,8 +163,8 @@ void hand_out_asked(Database database) {
   if (!database.on_server()) return;
   database.exec(
       "INSERT INTO tasks (proposal_id, evaluator) SELECT p.proposal_id, (CAST(r.options_json AS JSONB) ->> "
-      "'evaluator') "
-      "|| coalesce('@' || (CAST(r.options_json AS JSONB) ->> 'evaluator_definition'), '') FROM proposals p JOIN runs r "
+      "'evaluator') || coalesce('@' || (CAST(r.options_json AS JSONB) ->> 'evaluator_definition'), '') FROM proposals "
+      "p JOIN runs r "
       "ON r.run_id = p.run_id WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND "
       "p.workload_id IS NOT NULL AND CAST(r.options_json AS JSONB) ->> 'evaluator' IS NOT NULL AND p.proposal_id > "
       "(SELECT coalesce(max(proposal_id), 0) FROM tasks) ON CONFLICT (proposal_id) DO NOTHING");

@@ -17,6 +17,7 @@
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/definitions.h"
 #include "hindsight/workload/network.h"
@@ -149,8 +150,9 @@ class Worker {
                                               shown(), printable(own.name, 100), join(quoted, ", ")));
   }
 
-  /// " of version 2", as the definition says it.
+  /// " of version 2", as the definition says it; of an evaluator whose answers came by `tell`, that.
   [[nodiscard]] static std::string version_of(const log::EvaluatorSummary& evaluator) {
+    if (evaluator.definition == log::told_definition(evaluator.name)) return " whose answers are told";
     constexpr std::string_view kKey = "version=";
     for (const std::string& line : split(evaluator.definition, '\n')) {
       if (!line.starts_with(kKey)) continue;
