@@ -79,7 +79,8 @@ class Campaign {
         log_(log::Log::open(options.log, log::OpenMode::read_write_create)),
         search_(resolved.search),
         limits_(problem_within(resolved.sweep)),
-        scoring_(scoring_of(search_)) {
+        scoring_(scoring_of(search_)),
+        evaluator_definition_(sha256_hex(options.evaluator->definition())) {
     limits_.allowed = search_.allowed;
     summary_.definition_hash = definition_hash(options, resolved);
     summary_.objective = to_string(search_.objective);
@@ -134,6 +135,7 @@ class Campaign {
               {"set", options_.words.limits.set},
               {"definition_hash", summary_.definition_hash},
               {"process", this_process()}};
+    for (const auto& [name, value] : options_.evaluator->settings()) json[name] = value;
     for (const workload::Network& network : options_.networks) json["workloads"].push_back(network.name());
     return json_line(json);
   }
@@ -207,12 +209,15 @@ class Campaign {
   void ask_workers() {
     const Json options{{"space", space().name()},
                        {"evaluator", options_.evaluator->name()},
+                       {"evaluator_definition", evaluator_definition_},
                        {"objective", summary_.objective},
                        {"metrics", options_.evaluator->metrics()},
                        {"campaign", summary_.definition_hash}};
     std::vector<log::ProposalRow> rows;
+    const bool is_reciprocal = dataset::maximised_metric(search_.objective).has_value();
     for (std::size_t i = 0; i < state_.batch->designs.size(); ++i) {
       const std::string& design = state_.batch->designs[i];
+      const double predicted = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN());
       for (const std::int64_t workload : workload_ids_) {
         rows.push_back(
             {.design_text_id = design,
@@ -220,7 +225,7 @@ class Campaign {
              .workload_id = workload,
              .rank = static_cast<std::int64_t>(i + 1),
              .objective = summary_.objective,
-             .predicted_value = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN()),
+             .predicted_value = is_reciprocal ? 1 / predicted : predicted,  // in the unit of the metric, as by `ask`
              .predicted_json = "{}"});
       }
     }
@@ -249,7 +254,8 @@ class Campaign {
   [[nodiscard]] bool is_answered() const {
     const std::vector<std::string>& designs = state_.batch->designs;
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
-      const bool ours = one.space_id == space_id_ && one.evaluator == options_.evaluator->name() &&
+      const bool of_version = one.definition.empty() || one.definition == evaluator_definition_;
+      const bool ours = one.space_id == space_id_ && one.evaluator == options_.evaluator->name() && of_version &&
                         std::find(designs.begin(), designs.end(), one.design_text_id) != designs.end();
       if (ours) return false;
     }
@@ -330,7 +336,7 @@ class Campaign {
                           .metrics = options_.evaluator->metrics(),
                           .facts = options_.evaluator,
                           .evaluator = options_.evaluator->name(),
-                          .evaluator_definition = sha256_hex(options_.evaluator->definition()),
+                          .evaluator_definition = evaluator_definition_,
                           .recipe = options_.recipe,
                           .count = options_.batch,
                           .drawn = std::min(options_.drawn, options_.batch),
@@ -520,6 +526,7 @@ class Campaign {
   SimulatorSearch search_;
   optimize::Problem limits_;  ///< known without an evaluation
   sweep::Scoring scoring_;
+  std::string evaluator_definition_;  ///< its hash
   std::int64_t space_id_ = 0, evaluator_id_ = 0;
   std::vector<std::int64_t> workload_ids_;
   CampaignState state_;
