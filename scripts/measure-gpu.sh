@@ -73,7 +73,8 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 # Before the build, which takes minutes.
 if ! { : >>"$folder/run.log"; } 2>/dev/null; then
-  echo "measure-gpu.sh: $folder: no file can be written there. Check its permissions and its disk, or name another folder" >&2
+  echo "measure-gpu.sh: $folder: no file can be written there. Check its permissions and its disk, or name another" \
+    "folder" >&2
   exit 1
 fi
 [ -z "$program" ] || program=$(realpath "$program")

@@ -95,11 +95,11 @@ class Class03Measuring : public FaultFixture {
   std::vector<std::string> whole_;
 };
 
-struct Refused {
+struct DeniedCall {
   const char* call;
   const char* error;
 };
-class Class03MeasuringOf : public Class03Measuring, public ::testing::WithParamInterface<Refused> {};
+class Class03MeasuringOf : public Class03Measuring, public ::testing::WithParamInterface<DeniedCall> {};
 
 TEST_P(Class03MeasuringOf, WhatWasSaidToBeDoneIsThereAndTheRestIsMeasured) {
   HINDSIGHT_NEEDS_INTERPOSER();
@@ -130,8 +130,9 @@ TEST_P(Class03MeasuringOf, WhatWasSaidToBeDoneIsThereAndTheRestIsMeasured) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Calls, Class03MeasuringOf,
-                         ::testing::Values(Refused{"open", "EROFS"}, Refused{"open", "EIO"}, Refused{"write", "ENOSPC"},
-                                           Refused{"write", "EIO"}, Refused{"fsync", "EIO"}),
+                         ::testing::Values(DeniedCall{"open", "EROFS"}, DeniedCall{"open", "EIO"},
+                                           DeniedCall{"write", "ENOSPC"}, DeniedCall{"write", "EIO"},
+                                           DeniedCall{"fsync", "EIO"}),
                          [](const auto& one) { return std::string(one.param.call) + one.param.error; });
 
 /// A file that may not grow beyond some KiB is written up to there, in the middle of a task; what is left of it goes,
@@ -219,14 +220,15 @@ class Class03MeasuringToALog : public FaultFixture {
 TEST_F(Class03MeasuringToALog, WhatItTookIsThereAndAllIsShown) {
   HINDSIGHT_NEEDS_INTERPOSER();
   const CallCounts counts(folder());
-  const auto measure_failing = [&](const Refused& one, std::uint64_t n) {
+  const auto measure_failing = [&](const DeniedCall& one, std::uint64_t n) {
     fs::remove_all(folder());
     fs::create_directories(folder());
     auto environment = counts.environment(one.call, n, "forever");
     environment["HINDSIGHT_FAULT_ERRNO"] = one.error;
     return measure(environment);
   };
-  for (const Refused& one : {Refused{"write", "ENOSPC"}, Refused{"fsync", "EIO"}, Refused{"open", "EROFS"}}) {
+  for (const DeniedCall& one :
+       {DeniedCall{"write", "ENOSPC"}, DeniedCall{"fsync", "EIO"}, DeniedCall{"open", "EROFS"}}) {
     const Ended undisturbed = measure_failing(one, 0);
     ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.err;
     const std::uint64_t calls = counts.calls();
