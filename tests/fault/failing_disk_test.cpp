@@ -285,20 +285,23 @@ TEST_F(Class03SmallDisk, AMeasurementOfAGpuGoesOnWhenThereIsRoom) {
   on_small_disk([this](const SmallDisk& disk) {
     constexpr std::size_t kDisk = 300 << 10, kFree = 8 << 10;
     std::ofstream(folder() / "other") << std::string(kDisk - kFree, 'x');
-    const auto script = [this](const fs::path& results) {
+    const fs::path program = temporary_.write(  // a made device has no landscape
+        "program.sh", "#!/bin/sh\n[ $1 = --landscape ] || exec '" HINDSIGHT_MEASURE_MADE "' \"$@\"\n");
+    fs::permissions(program, fs::perms::owner_all);
+    const auto script = [&] {
       return run_program(
           hindsight::test::repository() / "scripts/measure-gpu.sh",
-          {"--program", HINDSIGHT_MEASURE_MADE, "--budget-s", "5", results.string(), "--", "--only", "device"},
+          {"--program", program.string(), "out", "--", "--only", "device"},
           // Told where cuBLASLt is, it does not look for it.
           {.folder = folder(), .environment = {{"HINDSIGHT_CUBLASLT", "/"}, {"HINDSIGHT_CUBLASLT_INCLUDE", "/"}}});
     };
-    const Ended full = script(folder() / "out");
+    const Ended full = script();
     EXPECT_EQ(full.exit_code, 1) << full.out << full.err;
     EXPECT_THAT(full.err, HasSubstr("measure-gpu.sh: the disk of "));
     const std::string kept = read_file(folder() / "out/measurements.jsonl");
     EXPECT_EQ(measure::whole_tasks(kept, "kept"), kept.size());
     ASSERT_TRUE(disk.grow());
-    const Ended rest = script(folder() / "out");
+    const Ended rest = script();
     EXPECT_EQ(rest.exit_code, 0) << rest.out << rest.err;
     const std::string all = read_file(folder() / "out/measurements.jsonl");
     EXPECT_TRUE(all.starts_with(kept));
