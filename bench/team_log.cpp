@@ -144,7 +144,7 @@ void measure_work(const std::string& address) {
       const std::string name = fmt::format("worker {}", worker);
       for (;;) {
         const std::vector<log::Task> tasks =
-            log::claim_tasks(log, "sim", name, static_cast<std::size_t>(size), std::chrono::seconds(600));
+            log::claim_tasks(log, {.name = "sim"}, name, static_cast<std::size_t>(size), std::chrono::seconds(600));
         if (tasks.empty()) return;
         for (const log::Task& task : tasks) {
           EvaluationRow row;
@@ -165,7 +165,7 @@ void measure_work(const std::string& address) {
         log::renew_tasks(log, fmt::format("worker {}", worker), std::chrono::seconds(600));
     });
     Log log = Log::open(log_name, OpenMode::read_only);
-    const log::TaskCounts counts = log::task_counts(log, "sim");
+    const log::TaskCounts counts = log::task_counts(log, {.name = "sim"});
     if (counts.done != kTasks || counts.handed_out_again != 0) throw std::runtime_error("work was lost or done twice");
     const double rate = static_cast<double>(kTasks) / seconds;
     fmt::print("| {} | {} | {:.0f} | {:.0f} | {:.0f} |\n", workers, block, rate, workers * kBeats / beats_s,

@@ -6,8 +6,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/datacenter.sh [--out FOLDER] STEP...
 
-  model    20,000 designs of the space datacenter within the watts of its cooling on the twelve networks of the list of
-           that name, and on nine each of 600 synthetic ones, and the model datacenter-any learnt from them
+  model    20,000 designs of the space datacenter within the watts of its cooling, three of ten of many MACs, on the twelve
+           networks of the list of that name, and on nine each of 600 synthetic ones, and the model datacenter-any learnt
+           from them
   unseen   how right it is about networks that it has not learnt: a Markdown table; the model with the errors by which
            `propose` says what to expect goes to calibrated/
   regret   first and best of ten proposals of MODEL, simulated, over the best of the same log and over the best design
@@ -64,9 +65,23 @@ others=(deepseek_v3_decode mixtral_8x7b_prefill mixtral_8x7b_decode@16 whisper_b
 # swept LIST LOG ARGUMENT...
 swept() { hindsight sweep --space datacenter --workloads "$1" --technology "$node" "${cool[@]}" --log "$2" "${@:3}"; }
 
+# swept_many SEED SAMPLES MACS: designs of so many MACs or more on the chip, on both lists of networks. Limits are upper ones:
+# what is limited is derived in a copy of the space, of whose definition nothing derived is part.
+swept_many() {
+  { cat configs/spaces/datacenter.yaml
+    printf '\nderived:\n  macs_below_2_to_24: 16777216 - pes_x * pes_y * cores_per_pe * compute_lanes * macs_per_lane\n'
+  } > "$out/datacenter-space.yaml"
+  local limits=(--space "$out/datacenter-space.yaml" --technology "$node" "${cool[@]}" --max macs_below_2_to_24=$((16777216 - $3))
+    --samples "$2" --seed "$1" --log "$out/datacenter.sqlite")
+  hindsight sweep --workloads datacenter "${limits[@]}"
+  hindsight sweep --workloads synthetic:600 --networks-per-design 9 "${limits[@]}"
+}
+
+# Where arithmetic decides, the best have 2^19 MACs and more, as one of 30 uniform designs within the watts has.
 step_model() {
-  swept datacenter "$out/datacenter.sqlite" --samples 20000 --seed 1
-  swept synthetic:600 "$out/datacenter.sqlite" --networks-per-design 9 --samples 20000 --seed 1
+  swept_many 1 14000 0
+  swept_many 2 3000 262144
+  swept_many 3 3000 524288
   [ -e "$out/datacenter-any.safetensors" ] || hindsight train --log "$out/datacenter.sqlite" --recipe layers \
     --constraint energy_j --set steps=16000 --set batch_pairs=12000 --set applications_per_step=32 --set ensemble=2 \
     --out "$out/datacenter-any.safetensors"

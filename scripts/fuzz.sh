@@ -118,7 +118,7 @@ longest_of() {
     log | log_repair | optuna) echo 65536 ;;
     model | checkpoint | training_part | landscape | residual) echo 16384 ;;
     command_line | command_words | recorded_command | environment | address | expression | objective | condition | design | numbers | \
-      gemm_columns) echo 256 ;;
+      synthetic | gemm_columns) echo 256 ;;
     *) echo 2048 ;;
   esac
 }

@@ -71,6 +71,12 @@ case $device in '' | *[!0-9]*) echo "measure-gpu.sh: --device $device: is not a 
 folder=${folder:-gpu-measurements}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
+# Before the build, which takes minutes.
+if ! { : >>"$folder/run.log"; } 2>/dev/null; then
+  echo "measure-gpu.sh: $folder: no file can be written there. Check its permissions and its disk, or name another" \
+    "folder" >&2
+  exit 1
+fi
 [ -z "$program" ] || program=$(realpath "$program")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -80,6 +86,13 @@ in_python() {
   python3 -c 'import glob, site, sys
 places = site.getsitepackages() + sys.path
 print(next((f for p in places for f in sorted(glob.glob(p + "/nvidia/*/" + sys.argv[1]))), ""))' "$1" 2>/dev/null || true
+}
+# Whether the folder takes some kilobytes more: where its disk is full, the log that would say so has no room either.
+takes_more() {
+  local taken=0
+  head -c 16384 /dev/zero 2>/dev/null >"$folder/run.log.room" || taken=1
+  rm -f "$folder/run.log.room"
+  return $taken
 }
 # The cuBLASLt of a Python environment serves where no other is found.
 if [ -z "${HINDSIGHT_CUBLASLT:-}" ] && ! ldconfig -p 2>/dev/null | grep libcublasLt >/dev/null; then
@@ -142,6 +155,7 @@ case $status in
   1)
     # Tasks that failed are named in the log; the other rows are good.
     grep -E 'failed: |error: ' "$folder/run.log" | tail -n 5 >&2 || true
+    takes_more || echo "measure-gpu.sh: the disk of $folder is full, or fails. Free some space" >&2
     echo "measure-gpu.sh: not everything was measured (see $folder/run.log). Rows that succeeded are in $folder; run it" \
       "again to try the rest" >&2
     exit 1

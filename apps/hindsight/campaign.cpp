@@ -177,9 +177,11 @@ int run(const CampaignOptions& options, const Session& session) {
   std::optional<double> optimum;
   if (options.regret) optimum = optimum_of(options);
   if (options.by_workers && !options.quiet) {
+    const std::string& version = options.evaluator.version;
     remark(fmt::format(
-        "rounds wait for workers: hindsight worker --log {} --evaluator COMMAND --evaluator-name {} --wait 3600",
-        log::without_passwords(options.log), shell_quoted(campaign.evaluator->name())));
+        "rounds wait for workers: hindsight worker --log {} --evaluator COMMAND --evaluator-name {}{} --wait 3600",
+        log::without_passwords(options.log), shell_quoted(campaign.evaluator->name()),
+        version.empty() ? "" : " --evaluator-version " + shell_quoted(version)));
   }
   const study::CampaignSummary summary = run_shown(campaign, options.quiet);
   if (options.json) {

@@ -98,11 +98,12 @@ accel::Technology technology_for(const std::string& asked, const std::string& ow
 accel::Technology technology_of_chip(const std::string& asked, const std::string& design, const std::string& own) {
   std::error_code ignored;
   if (asked.empty() && !own.empty() && !std::filesystem::is_regular_file(design, ignored)) {
-    const std::size_t at = std::min(own.find('@'), own.size());
-    for (const std::filesystem::path& root : data_roots()) {
-      const std::filesystem::path file = root / "data/technology" / (own.substr(0, at) + ".yaml");
-      if (std::filesystem::is_regular_file(file, ignored)) {
-        return accel::load_technology(file.string() + own.substr(at));
+    for (const std::size_t at : {own.size(), std::min(own.rfind('@'), own.size())}) {  // names may have an '@'
+      for (const std::filesystem::path& root : data_roots()) {
+        const std::filesystem::path file = root / "data/technology" / (own.substr(0, at) + ".yaml");
+        if (std::filesystem::is_regular_file(file, ignored)) {
+          return accel::load_technology(file.string() + own.substr(at));
+        }
       }
     }
   }

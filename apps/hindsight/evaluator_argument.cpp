@@ -70,6 +70,8 @@ void require_no_settings(const EvaluatorOptions& options) {
   }
 }
 
+std::string definition_of(const EvaluatorOptions& options) { return evaluator::definition_of(command_of(options)); }
+
 std::shared_ptr<const evaluator::Evaluator> make_evaluator(const EvaluatorOptions& options, space::DesignSpace space) {
   if (options.command.empty()) {
     require_no_settings(options);

@@ -34,5 +34,7 @@ void require_no_settings(const EvaluatorOptions& options);
 /// not know. With a command, Ctrl-C is watched from here on.
 [[nodiscard]] std::shared_ptr<const evaluator::Evaluator> make_evaluator(const EvaluatorOptions& options,
                                                                          space::DesignSpace space);
+/// With a command: the definition of the evaluator that is made, in any space.
+[[nodiscard]] std::string definition_of(const EvaluatorOptions& options);
 
 }  // namespace hindsight::app

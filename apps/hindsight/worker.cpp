@@ -11,6 +11,7 @@
 #include "evaluator_argument.h"
 #include "file_roles.h"
 #include "hindsight/core/error.h"
+#include "hindsight/core/hash.h"
 #include "hindsight/core/interrupt.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
@@ -52,7 +53,8 @@ int run(const WorkerOptions& options, const Session& session) {
   study::WorkerOptions work;
   work.log = options.log;
   work.evaluator = [&](space::DesignSpace space) { return make_evaluator(options.evaluator, std::move(space)); };
-  work.evaluator_name = options.evaluator.name.empty() ? options.evaluator.command : options.evaluator.name;
+  work.identity = {.name = options.evaluator.name.empty() ? options.evaluator.command : options.evaluator.name,
+                   .definition = sha256_hex(definition_of(options.evaluator))};
   work.workloads = options.workloads;
   work.name = options.name.empty() ? own_name(session.provenance) : options.name;
   work.lease = std::chrono::seconds(options.lease_s);
@@ -63,7 +65,7 @@ int run(const WorkerOptions& options, const Session& session) {
   work.provenance = session.provenance;
   if (session.dry_run) {
     const log::TaskCounts counts =
-        log::task_counts(log::Log::open(options.log, log::OpenMode::read_only), work.evaluator_name);
+        log::task_counts(log::Log::open(options.log, log::OpenMode::read_only), work.identity);
     return show_dry_run(roles, {{"--log", report::tasks_text(counts)}},
                         {.evaluations = counts.open + counts.expired, .basis = "it is your simulator's"},
                         dry_run_style(options.json));

@@ -2,14 +2,13 @@
 ///
 /// `hindsight measure import` takes the file into a log. The same measurements, in the same code, are behind
 /// `hindsight measure gemm` and `hindsight measure device`.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 #include "hindsight/measure/run.h"
 #include "hindsight/measure/site_engine.h"
 #include "landscape_trial.h"
+#include "results_file.h"
 
 namespace hindsight::measure {
 namespace {
@@ -150,46 +150,18 @@ Options parse(const std::vector<std::string>& words) {
   return options;
 }
 
-/// Error{failure} for a file that is there and cannot be read: its tasks would be measured again.
-std::string read_if_there(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::error_code ignored;
-  constexpr const char* kProblem =
-      ": cannot be read, so what is done in it is not known. Is it a file that you may read?";
-  if (!in && std::filesystem::exists(file, ignored)) throw Error(ErrorKind::failure, file + kProblem);
-  try {
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  } catch (const std::ios_base::failure&) {  // a disk that fails, a folder
-    throw Error(ErrorKind::failure, file + kProblem);
-  }
-}
-
-/// A killed writer's unfinished line goes.
-void drop_cut_line(const std::string& file, const std::string& content) {
-  if (content.empty() || content.back() == '\n') return;
-  const std::size_t last = content.rfind('\n');
-  std::filesystem::resize_file(file, last == std::string::npos ? 0 : last + 1);
-}
-
-/// Appends whole lines, each written out before the next task starts.
-class JsonLinesFile final : public Sink {
+/// Appends whole tasks, each on the disk before the next one starts.
+class TasksFile final : public Sink {
  public:
-  JsonLinesFile(const std::string& file, const std::string& content) : file_(file) {
-    drop_cut_line(file, content);
-    out_.open(file, std::ios::binary | std::ios::app);
-    if (!out_) throw Error(ErrorKind::failure, file + ": cannot be written. Do its folder and permissions allow it?");
-  }
+  TasksFile(const std::string& file, std::size_t read_bytes, std::size_t whole_bytes)
+      : out_(file, read_bytes, whole_bytes) {}
   void session(const Session& session) override {
-    write(to_json_line(session));
+    out_.append(to_json_line(session) + '\n');
     std::fprintf(stderr, "%s, driver %s, sensors: %s\n", session.gpu_name.c_str(), session.driver_version.c_str(),
                  session.sensor.c_str());
   }
   void results(const std::vector<GemmRow>& gemms, const std::vector<Quantity>& quantities) override {
-    std::string text;
-    for (const GemmRow& row : gemms) text += to_json_line(row) + "\n";
-    for (const Quantity& quantity : quantities) text += to_json_line(quantity) + "\n";
-    if (!text.empty()) text.pop_back();
-    write(text);
+    out_.append(task_lines(gemms, quantities));
   }
   void failed(const std::string& task, const std::string& reason) override {
     std::fprintf(stderr, "%s failed: %s\n", task.c_str(), reason.c_str());
@@ -201,13 +173,7 @@ class JsonLinesFile final : public Sink {
   }
 
  private:
-  void write(const std::string& text) {
-    if (text.empty()) return;
-    out_ << text << '\n' << std::flush;
-    if (!out_) throw Error(ErrorKind::failure, file_ + ": cannot be written (is the disk full?). Run this again.");
-  }
-  std::string file_;
-  std::ofstream out_;
+  ResultsFile out_;
 };
 
 std::string host_name() {
@@ -260,6 +226,7 @@ int landscape(const Options& options) {
   LandscapeTrialOptions how{.stop = interrupt_requested};
   if (options.run.budget_s > 0) how.budget_s = options.run.budget_s;
   const std::unique_ptr<accel::optimum::SiteEngine> engine = cuda_site_engine(options.run.device);
+  ResultsFile out(options.file, content.size(), whole_tasks(content, options.file));  // refused before it takes minutes
   const std::optional<LandscapeTrial> tried = try_landscape(*engine, how);
   if (!tried) {
     std::fprintf(stderr, "interrupted; nothing was written\n");
@@ -269,17 +236,12 @@ int landscape(const Options& options) {
   const std::string provenance = member("gpu_name", here.devices[device]) + member("gpu_uuid", here.uuids[device]) +
                                  member("toolkit", here.toolkit) + member("version", build_info().version) +
                                  member("commit", build_info().commit) + member("host", host_name());
-  drop_cut_line(options.file, content);
-  std::ofstream out(options.file, std::ios::binary | std::ios::app);
-  out << to_json_line(trial, provenance) << '\n' << std::flush;
-  if (!out) {
-    throw Error(ErrorKind::failure, options.file + ": cannot be written. Do its folder and permissions allow it?");
-  }
   std::printf("%llu answers compared, %llu differ; host %.2f s, %s %.3f s; %llu mappings in %.1f s, %.3g a second\n",
               static_cast<unsigned long long>(trial.compared), static_cast<unsigned long long>(trial.different),
               trial.host_s, here.devices[device].c_str(), trial.device_s,
               static_cast<unsigned long long>(trial.mappings), trial.large_s,
               static_cast<double>(trial.mappings) / trial.large_s);
+  out.append(to_json_line(trial, provenance) + '\n');
   return trial.different == 0 ? 0 : kKernelsDisagree;
 }
 
@@ -287,7 +249,9 @@ int measure(Options options, const std::string& command_line) {
   if (options.check) return check(options.run.device);
   if (options.landscape) return landscape(options);
   const std::string content = read_if_there(options.file);
-  const std::vector<SessionRecords> before = parse_json_lines(content, options.file, LastLine::may_be_cut);
+  const std::size_t whole_bytes = whole_tasks(content, options.file);
+  const std::vector<SessionRecords> before =
+      parse_json_lines(std::string_view(content).substr(0, whole_bytes), options.file);
   const Availability here = availability();
   options.run.finished = finished_tasks(before, device_uuid(here, options, before));
   const std::vector<Task> plan = make_plan(options.plan);
@@ -304,11 +268,42 @@ int measure(Options options, const std::string& command_line) {
   options.run.version = build_info().version;
   options.run.commit = build_info().commit;
   options.run.host = host_name();
-  JsonLinesFile sink(options.file, content);
+  TasksFile sink(options.file, content.size(), whole_bytes);
   const RunResult result = run(plan, options.run, sink);
   std::printf("%s\n", summary(result).c_str());
   if (interrupt_requested()) return interrupt_exit_code();
   return failure_of(result) ? 1 : 0;
+}
+
+int run_words(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  std::string command_line = "hindsight-measure";
+  for (const std::string& word : words) {
+    command_line += " " + word;
+    if (word == "--help" || word == "-h") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+  }
+  return measure(parse(words), command_line);
+}
+
+/// The file of results must not get the number of a stream that was closed: what is printed would be among them. What
+/// takes the place here fails when it is used, as in the large program.
+void keep_standard_streams_apart() {
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+    const bool is_open = ::fcntl(number, F_GETFD) >= 0;
+    if (!is_open) static_cast<void>(::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
+/// Error{failure} where standard output did not take what was printed: a verdict of --check, a list, a summary.
+void require_printed() {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return;
+  throw Error(
+      ErrorKind::failure,
+      "standard output: cannot write (is it closed, or its disk full?). What was measured is kept in the file.");
 }
 
 }  // namespace
@@ -317,18 +312,13 @@ int measure(Options options, const std::string& command_line) {
 int main(int argc, char** argv) {
   using hindsight::Error;
   using hindsight::ErrorKind;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of write(), not the end of a measurement
+  hindsight::measure::keep_standard_streams_apart();
   hindsight::install_interrupt_handlers();
-  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  std::string command_line = "hindsight-measure";
-  for (const std::string& word : words) {
-    command_line += " " + word;
-    if (word == "--help" || word == "-h") {
-      std::fputs(hindsight::measure::kUsage, stdout);
-      return 0;
-    }
-  }
   try {
-    return hindsight::measure::measure(hindsight::measure::parse(words), command_line);
+    const int code = hindsight::measure::run_words(argc, argv);
+    hindsight::measure::require_printed();
+    return code;
   } catch (const Error& error) {
     std::fprintf(stderr, "hindsight-measure: error: %s\n", hindsight::measure::one_line(error.what()).c_str());
     return error.kind() == ErrorKind::unavailable ? 5 : error.kind() == ErrorKind::usage ? 2 : 1;

@@ -21,6 +21,7 @@ constexpr std::string_view kSamplesHeader = "tech_nm,width_bits,size_kB,read_pJ,
 constexpr std::size_t kKeyColumns = 3;
 /// Columns after the quantities: the access time, which the model does not use.
 constexpr std::size_t kUnusedColumns = 1;
+constexpr std::size_t kShownBytes = 100;  // [chosen] of a cell or a header in a message: longer than the right header
 
 SramSample parse_row(const std::string& line, const std::string& where) {
   const std::vector<std::string> cells = split(line, ',');
@@ -32,10 +33,10 @@ SramSample parse_row(const std::string& line, const std::string& where) {
   std::array<double, kColumns> numbers{};
   for (std::size_t i = 0; i < kColumns; ++i) {
     const std::optional<double> number = parse_double(cells[i]);
-    if (!number || *number <= 0) {
+    if (!number || !std::isfinite(*number) || *number <= 0) {
       throw Error{ErrorKind::usage,
                   fmt::format("{}: '{}' in column {} is not a number above 0 (the fit takes logarithms).", where,
-                              cells[i], split(std::string{kSamplesHeader}, ',')[i])};
+                              printable(cells[i], kShownBytes), split(std::string{kSamplesHeader}, ',')[i])};
     }
     numbers[i] = *number;
   }
@@ -74,7 +75,8 @@ std::vector<SramSample> read_sram_samples(const std::filesystem::path& file) {
     const std::string where = fmt::format("{}:{}", file.string(), i + 1);
     if (i == 0) {
       if (lines[0] != kSamplesHeader) {
-        throw Error{ErrorKind::usage, fmt::format("{}: header '{}', expected '{}'.", where, lines[0], kSamplesHeader)};
+        throw Error{ErrorKind::usage, fmt::format("{}: header '{}', expected '{}'.", where,
+                                                  printable(lines[0], kShownBytes), kSamplesHeader)};
       }
     } else if (!lines[i].empty()) {
       samples.push_back(parse_row(lines[i], where));

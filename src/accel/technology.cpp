@@ -22,6 +22,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/foreign_name.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 
@@ -246,17 +247,50 @@ TemplateRules template_rules(const Technology& technology) {
 
 namespace {
 
-/// Splits "NAME@CLASS", unless there is a file of that name.
+/// The file that ships under a technology's name; nothing where none does.
+std::optional<std::filesystem::path> shipped_file(const std::string& name) {
+  if (name.find('/') != std::string::npos) return std::nullopt;
+  for (const std::filesystem::path& root : data_roots()) {
+    const std::filesystem::path file = root / "data/technology" / (name + ".yaml");
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored)) return file;
+  }
+  return std::nullopt;
+}
+
+/// Whether a text is a file that would be read as it stands.
+bool is_file(const std::string& text) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(text, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+}
+
+bool is_technology(const std::string& name_or_path) { return is_file(name_or_path) || shipped_file(name_or_path); }
+
+/// Splits "NAME@CLASS". A text that is a technology's name or path as a whole is that one, for names of files may have
+/// an '@'. Error{usage} where both could be meant.
 std::pair<std::string, std::optional<Cooling>> split_class(const std::string& text) {
   const std::size_t at = text.rfind('@');
-  if (at == std::string::npos || std::filesystem::exists(text)) return {text, std::nullopt};
-  const std::string name = text.substr(at + 1);
+  if (at == std::string::npos) return {text, std::nullopt};
+  const std::string base = text.substr(0, at), name = text.substr(at + 1);
   const auto cooling = parse_cooling(name);
+  if (is_technology(text)) {
+    if (!cooling || !is_technology(base)) return {text, std::nullopt};
+    const std::string path = is_file(text) ? "./" + text : shipped_file(text)->string();
+    const std::string remedy = text.find('/') == std::string::npos
+                                   ? fmt::format("Write {} for the file, or rename it", pasted_path(path))
+                                   : "Rename the file";
+    throw Error(ErrorKind::usage,
+                fmt::format("technology '{}': there is a file of this name, and '{}' in the cooling class {}. {}",
+                            printable(text, 80), printable(base, 80), name, remedy));
+  }
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".yaml") || name.ends_with(".yml");
+  if (!cooling && is_path) return {text, std::nullopt};  // a file that is not there
   if (!cooling) {
     throw Error(ErrorKind::usage, fmt::format("technology '{}': cooling class '{}' is not known.{}", printable(text),
                                               printable(name), did_you_mean(name, cooling_names())));
   }
-  return {text.substr(0, at), cooling};
+  return {base, cooling};
 }
 
 /// Keys of a technology file of one version, in the order of the fields.
@@ -317,17 +351,6 @@ Technology read_technology(const std::filesystem::path& file) {
   if (version != 1) technology.cooling_class = cooling_of(root.at("cooling_class"));
   require_consistent(root, technology);
   return technology;
-}
-
-/// The file that ships under a technology's name; nothing where none does.
-std::optional<std::filesystem::path> shipped_file(const std::string& name) {
-  if (name.find('/') != std::string::npos) return std::nullopt;
-  for (const std::filesystem::path& root : data_roots()) {
-    const std::filesystem::path file = root / "data/technology" / (name + ".yaml");
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(file, ignored)) return file;
-  }
-  return std::nullopt;
 }
 
 /// By NAME or path; a file that says otherwise than the one that ships under its name is kept with the path as given.

@@ -267,6 +267,7 @@ class Study {
     propose.count = options_.proposals;
     propose.logged = &data(task.train);
     propose.threads = options_.threads;
+    propose.explains = false;
     try {
       return optimize::propose(model, propose).proposals;
     } catch (const Error& error) {

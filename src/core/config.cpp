@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -22,6 +23,20 @@ namespace hindsight {
 namespace {
 
 constexpr std::uint64_t kMaxFileBytes = 16U << 20U;
+
+/// Whether a text is a day that was or will be, as YYYY-MM-DD.
+bool is_day(const std::string& text) {
+  constexpr std::string_view kShape = "0000-00-00";
+  if (text.size() != kShape.size()) return false;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    const bool fits = kShape[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == kShape[i];
+    if (!fits) return false;
+  }
+  return std::chrono::year_month_day(std::chrono::year(std::stoi(text.substr(0, 4))),
+                                     std::chrono::month(static_cast<unsigned>(std::stoi(text.substr(5, 2)))),
+                                     std::chrono::day(static_cast<unsigned>(std::stoi(text.substr(8, 2)))))
+      .ok();
+}
 
 struct Document {
   std::string name;
@@ -220,6 +235,15 @@ std::string ConfigNode::as_name() const {
   if (trimmed(text).empty()) {
     impl_->fail(fmt::format("{} is {}, but a name is not blank. Write one.", impl_->element->label,
                             kind_text(*impl_->element)));
+  }
+  return text;
+}
+
+std::string ConfigNode::as_day() const {
+  const std::string text = as_string();
+  if (!is_day(text)) {
+    impl_->fail(fmt::format("{} is {}, which is no day. Write one as YYYY-MM-DD, such as 2026-01-31.",
+                            impl_->element->label, kind_text(*impl_->element)));
   }
   return text;
 }

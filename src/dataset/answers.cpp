@@ -521,14 +521,19 @@ std::map<std::string, std::vector<std::string>> asked_objectives(const std::vect
   return asked;
 }
 
-std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
-                            const Answers& answers, const std::string& workload) {
+std::vector<std::string> asked_evaluators(const log::Log& log, const space::DesignSpace& space, const Answers& answers,
+                                          const std::string& workload) {
   std::vector<log::AnsweredDesign> answered;
   for (const Answer& answer : answers.rows) {
     answered.push_back(
         {.design_text_id = space.text_id(answer.design), .workload = workload.empty() ? answer.workload : workload});
   }
-  const std::vector<std::string> asked = log::asked_evaluators(log, id_of(log, space), answered);
+  return log::asked_evaluators(log, id_of(log, space), answered);
+}
+
+std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
+                            const Answers& answers, const std::string& workload) {
+  const std::vector<std::string> asked = asked_evaluators(log, space, answers, workload);
   if (asked.size() < 2) return asked.empty() ? "" : asked.front();
   throw Error(ErrorKind::usage,
               fmt::format("{}: several evaluators were asked for its designs: {}. Name one by --evaluator",

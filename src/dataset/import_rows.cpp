@@ -157,10 +157,21 @@ void append_rows(log::Log& log, log::Run& run, const ImportPlace& ids, const std
   }
 }
 
-/// The run's options in the log; "metric" is what the objective is called there.
+/// Hash of the definition of an evaluator of the log.
+std::string definition_hash(const log::Log& log, std::int64_t evaluator) {
+  for (const log::EvaluatorSummary& one : log::evaluators(log)) {
+    if (one.evaluator_id == evaluator) return one.definition_hash;
+  }
+  return "";
+}
+
+/// The run's options in the log; "metric" is what the objective is called there, `evaluator` the hash of the definition
+/// of the evaluator that the rows are of.
 std::string run_options(const ImportSource& source, const CsvRoles& roles, const std::string& metric,
-                        const std::set<std::string>& maximised, Duplicates duplicates) {
+                        const std::set<std::string>& maximised, Duplicates duplicates, const std::string& evaluator) {
   nlohmann::ordered_json options{{"table", table_name(source.table)},
+                                 {"file", printable(source.table.file.filename().string())},
+                                 {"evaluator_definition", evaluator},
                                  {"format", source.format},
                                  {"objective", printable(source.outcomes.empty() ? roles.objective : source.objective)},
                                  {"metric", metric},
@@ -395,7 +406,8 @@ ImportResult import_rows(const ImportSource& source, const CsvRoles& given, cons
   result.space = place.space_name;
   result.evaluator = place.evaluator_name;
   for (const TableContext& context : read.contexts) result.workloads.push_back(context.name);
-  log::Run run(opened, log::RunKind::import, provenance, run_options(source, roles, metric, maximised, duplicates));
+  log::Run run(opened, log::RunKind::import, provenance,
+               run_options(source, roles, metric, maximised, duplicates, definition_hash(opened, place.evaluator)));
   append_rows(opened, run, place, read.rows, result, counter, refusals);
   require_good_rows(source, resolved, opened, place, result);
   if (auto remark = remark_on_none_feasible(source, resolved, opened, place, result))

@@ -57,10 +57,7 @@ class External final : public Evaluator {
       : Evaluator(std::move(space)), command_(checked(command)), pool_(this->space(), command_) {}
 
   [[nodiscard]] std::string name() const override { return command_.name; }
-  [[nodiscard]] std::string definition() const override {
-    return fmt::format("external evaluator protocol={}\nname={}\nversion={}\n", kProtocolVersion, command_.name,
-                       command_.version);
-  }
+  [[nodiscard]] std::string definition() const override { return definition_of(command_); }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> settings() const override {
     std::vector<std::pair<std::string, std::string>> settings{
         {"evaluator", command_.name},
@@ -171,6 +168,11 @@ Faults parse_faults(const std::string& text) {
 }
 
 std::string to_string(Faults faults) { return std::string(name_in(kFaults, faults)); }
+
+std::string definition_of(const ExternalCommand& command) {
+  return fmt::format("external evaluator protocol={}\nname={}\nversion={}\n", kProtocolVersion,
+                     command.name.empty() ? command.text : command.name, command.version);
+}
 
 std::shared_ptr<const Evaluator> external(space::DesignSpace space, const ExternalCommand& command) {
   return std::make_shared<const External>(std::move(space), command);

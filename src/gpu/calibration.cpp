@@ -148,6 +148,7 @@ Calibration read_calibration(const std::filesystem::path& file) {
   calibration.held_out_median_frac = error.at("median_frac").as_double(kNonNegative);
   calibration.held = read_held(root);
   if (root.has("note")) calibration.note = root.at("note").as_string();
+  if (root.has("date")) static_cast<void>(root.at("date").as_day());  // of the fit: for a reader
   calibration.range = read_range(root.at("range"));
   return calibration;
 }

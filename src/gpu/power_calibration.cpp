@@ -53,6 +53,7 @@ PowerFile read_power_file(const std::filesystem::path& path) {
                                "zero_weight_byte_share", "partly_zero_share", "lead_s", "lead_launches"});
   const ConfigNode error = root.at("held_out");
   error.require_only_keys({"mape_frac", "median_frac", "r2"});
+  if (root.has("date")) static_cast<void>(root.at("date").as_day());  // of the fit: for a reader
   const double zero_weight_share = constants.at("zero_weight_share").as_double(kShare);
   PowerFile file;
   file.dtype_class = read_dtype_class(root.at("dtype_class"));

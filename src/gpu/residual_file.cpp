@@ -148,6 +148,7 @@ void read_header(const ConfigNode& root, const std::filesystem::path& file, Resi
   residual.constants = root.at("constants").as_string();
   residual.data = root.at("data").as_string();
   residual.row_count = static_cast<std::size_t>(root.at("rows").as_int(1));
+  if (root.has("date")) static_cast<void>(root.at("date").as_day());  // of the training: for a reader
   residual.range = read_range(root.at("range"));
   residual.sizes = read_size_pairs(root.at("sizes"));
   const std::vector<std::string> names(kResidualFeatureNames.begin(), kResidualFeatureNames.end());

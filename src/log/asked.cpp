@@ -25,15 +25,14 @@ std::string option_sql(Database database, const std::string& name) {
                               : fmt::format("(r.options_json ->> '$.{}')", name);
 }
 
-/// An answer is an evaluation by what was asked, whichever definition of it; but what another version than the asked
-/// one said before the ask is none.
+/// An answer is an evaluation by what was asked: by the version that the ask is of, where it is of one.
 enum class Answered { left_out, kept };
 std::string asked_sql(Database database, Answered answered) {
   const std::string evaluator = option_sql(database, "evaluator"), definition = option_sql(database, kDefinition);
   const std::string unanswered = fmt::format(
       "AND NOT EXISTS (SELECT 1 FROM evaluations e JOIN evaluators v ON v.evaluator_id = e.evaluator_id "
       "WHERE e.design_id = p.design_id AND e.workload_id = p.workload_id AND v.name = {0} "
-      "AND ({1} IS NULL OR v.definition_hash = {1} OR e.run_id > p.run_id)) ",
+      "AND ({1} IS NULL OR v.definition_hash = {1})) ",
       evaluator, definition);
   return fmt::format(
       "WITH firsts AS (SELECT min(p.proposal_id) AS proposal_id FROM proposals p JOIN runs r ON r.run_id = p.run_id "
@@ -81,7 +80,8 @@ std::vector<PendingDesign> read_asked(const Log& log, Answered answered) {
       }
       if (!query.column(column).is_null()) one.predicted = query.column(column).number();
       one.p_feasible = p_feasible_of(text_of(query, column + 1));
-      one.reference = reference_of(evaluators, one.evaluator, text_of(query, column + 2));
+      one.definition = text_of(query, column + 2);
+      one.reference = reference_of(evaluators, one.evaluator, one.definition);
     }
     return pending;
   });

@@ -21,6 +21,28 @@ namespace {
 constexpr std::size_t kReferenceDigits = 8;       // [chosen] of 2^32 no two of a log are alike
 constexpr std::size_t kLeastReferenceDigits = 4;  // [chosen] as of a design's short id
 
+/// What runs_of() reads.
+constexpr const char* kRunColumns =
+    "run_id, kind, status, started_at, ended_at, command_line, version, commit_hash, host, \"user\", options_json, "
+    "evaluations_inserted, evaluations_present, rows_rejected";
+
+std::vector<RunInfo> runs_of(Statement& query) {
+  std::vector<RunInfo> runs;
+  while (query.step()) {
+    RunInfo& run = runs.emplace_back();
+    run.run_id = query.column(0).integer();
+    int column = 1;
+    for (std::string* text : {&run.kind, &run.status, &run.started_at, &run.ended_at, &run.command_line, &run.version,
+                              &run.commit, &run.host, &run.user, &run.options_json}) {
+      *text = text_of(query, column++);
+    }
+    for (std::uint64_t* count : {&run.evaluations_inserted, &run.evaluations_present, &run.rows_rejected}) {
+      *count = static_cast<std::uint64_t>(query.column(column++).integer());
+    }
+  }
+  return runs;
+}
+
 std::uint64_t count_of(Database database, const std::string& sql) {
   return static_cast<std::uint64_t>(database.integer_of(sql));
 }
@@ -473,26 +495,22 @@ std::map<std::string, std::uint64_t> metric_counts(const Log& log, const std::st
 std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit) {
   Log::Impl& impl = log.impl();
   return impl.guarded("listing runs", [&] {
-    std::vector<RunInfo> runs;
-    Statement query(impl.database,
-                    "SELECT run_id, kind, status, started_at, ended_at, command_line, version, commit_hash, "
-                    "host, \"user\", options_json, evaluations_inserted, evaluations_present, rows_rejected "
-                    "FROM runs ORDER BY run_id DESC LIMIT ?");
+    Statement query(impl.database, fmt::format("SELECT {} FROM runs ORDER BY run_id DESC LIMIT ?", kRunColumns));
     query.bind(1, static_cast<std::int64_t>(limit));
-    while (query.step()) {
-      RunInfo run;
-      run.run_id = query.column(0).integer();
-      int column = 1;
-      for (std::string* text : {&run.kind, &run.status, &run.started_at, &run.ended_at, &run.command_line, &run.version,
-                                &run.commit, &run.host, &run.user, &run.options_json}) {
-        *text = text_of(query, column++);
-      }
-      for (std::uint64_t* count : {&run.evaluations_inserted, &run.evaluations_present, &run.rows_rejected}) {
-        *count = static_cast<std::uint64_t>(query.column(column++).integer());
-      }
-      runs.push_back(std::move(run));
-    }
-    return runs;
+    return runs_of(query);
+  });
+}
+
+std::vector<RunInfo> unended_runs(const Log& log, RunKind kind, const std::string& host) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing runs that have not ended", [&] {
+    Statement query(impl.database,
+                    fmt::format("SELECT {} FROM runs WHERE status = ? AND kind = ? AND host = ? ORDER BY run_id DESC",
+                                kRunColumns));
+    query.bind(1, to_string(RunStatus::running));
+    query.bind(2, to_string(kind));
+    query.bind(3, host);
+    return runs_of(query);
   });
 }
 

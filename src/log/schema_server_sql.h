@@ -319,7 +319,7 @@ CREATE VIEW v_runs AS
 inline constexpr const char* kServerTasksSql = R"sql(
 CREATE TABLE tasks (
   proposal_id BIGINT PRIMARY KEY REFERENCES proposals,
-  evaluator TEXT COLLATE "C" NOT NULL,       -- that is to answer, by its name
+  evaluator TEXT COLLATE "C" NOT NULL,       -- that is to answer: NAME, or NAME@HASH of the version that was asked
   worker TEXT COLLATE "C",                   -- that has it; NULL: nobody yet, or given back
   claimed_at TIMESTAMPTZ,
   expires_at TIMESTAMPTZ,                    -- of the lease; a heartbeat moves it; NULL: none

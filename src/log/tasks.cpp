@@ -32,8 +32,7 @@ void drop_answered(ServerConnection& server, Log& log, std::vector<Task>& tasks,
       "'evaluator_definition' AS definition FROM runs WHERE kind = 'ask') r ON r.run_id = p.run_id "
       "WHERE p.proposal_id = ANY (CAST($1 AS BIGINT[])) AND EXISTS (SELECT 1 FROM evaluations e "
       "JOIN evaluators v ON v.evaluator_id = e.evaluator_id WHERE e.design_id = p.design_id AND "
-      "e.workload_id = p.workload_id AND v.name = $2 AND (r.definition IS NULL OR v.definition_hash = r.definition OR "
-      "e.run_id > p.run_id))",
+      "e.workload_id = p.workload_id AND v.name = $2 AND (r.definition IS NULL OR v.definition_hash = r.definition))",
       {server_array(ids), server_value(evaluator)});
   if (rows.size() == 0) return;
   std::vector<std::int64_t> answered;
@@ -43,6 +42,21 @@ void drop_answered(ServerConnection& server, Log& log, std::vector<Task>& tasks,
   std::erase_if(tasks, [&](const Task& task) { return done.contains(task.proposal_id); });
 }
 
+/// As `tasks` names whose they are: any version of a name by the name, one version with the hash of its definition.
+std::string key_of(const TaskEvaluator& evaluator) {
+  return evaluator.definition.empty() ? evaluator.name : evaluator.name + "@" + evaluator.definition;
+}
+
+TaskEvaluator of_key(const std::string& key) {
+  constexpr std::size_t kHashDigits = 64;  // of SHA-256
+  const std::size_t at = key.rfind('@');
+  const bool has_hash = at != std::string::npos && key.size() - at - 1 == kHashDigits &&
+                        key.find_first_not_of("0123456789abcdef", at + 1) == std::string::npos;
+  if (!has_hash) return {.name = key};
+  return {.name = key.substr(0, at), .definition = key.substr(at + 1)};
+}
+
+/// Tasks of one key.
 std::vector<Task> claim(ServerConnection& server, const std::string& evaluator, const std::string& worker,
                         std::size_t most, std::chrono::seconds lease) {
   const ServerRows rows = server.run(
@@ -75,16 +89,17 @@ std::vector<Task> claim(ServerConnection& server, const std::string& evaluator, 
 
 }  // namespace
 
-std::vector<Task> claim_tasks(Log& log, const std::string& evaluator, const std::string& worker, std::size_t most,
+std::vector<Task> claim_tasks(Log& log, const TaskEvaluator& evaluator, const std::string& worker, std::size_t most,
                               std::chrono::seconds lease) {
   HINDSIGHT_EXPECT(most > 0 && lease.count() > 0 && !worker.empty());
   ServerConnection& server = server_of(log);
   log.impl().require_writable();
   return log.impl().writing("claiming work", [&] {
     for (;;) {
-      std::vector<Task> tasks = claim(server, evaluator, worker, most, lease);
+      std::vector<Task> tasks = claim(server, key_of(evaluator), worker, most, lease);
+      if (tasks.empty() && !evaluator.definition.empty()) tasks = claim(server, evaluator.name, worker, most, lease);
       if (tasks.empty()) return tasks;
-      drop_answered(server, log, tasks, evaluator);
+      drop_answered(server, log, tasks, evaluator.name);
       if (!tasks.empty()) return tasks;
     }
   });
@@ -119,36 +134,38 @@ void finish_tasks(Log& log, const std::vector<std::int64_t>& proposal_ids) {
   });
 }
 
-TaskCounts task_counts(const Log& log, const std::string& evaluator) {
+TaskCounts task_counts(const Log& log, const TaskEvaluator& evaluator) {
   ServerConnection& server = server_of(log);
   return log.impl().guarded("counting work", [&] {
     const ServerRows rows = server.run(
         "SELECT count(*) FILTER (WHERE NOT done AND expires_at IS NULL), "
         "count(*) FILTER (WHERE NOT done AND expires_at >= now()), count(*) FILTER (WHERE NOT done AND expires_at < "
         "now()), count(*) FILTER (WHERE done), CAST(coalesce(sum(greatest(attempts - 1, 0)), 0) AS BIGINT) FROM tasks "
-        "WHERE evaluator = $1",
-        {server_value(evaluator)});
+        "WHERE evaluator IN ($1, $2)",
+        {server_value(evaluator.name), server_value(key_of(evaluator))});
     const auto count = [&](int column) { return static_cast<std::uint64_t>(rows.integer(0, column)); };
     return TaskCounts{
         .open = count(0), .leased = count(1), .expired = count(2), .done = count(3), .handed_out_again = count(4)};
   });
 }
 
-std::vector<std::string> awaited_evaluators(const Log& log) {
+std::vector<TaskEvaluator> awaited_evaluators(const Log& log) {
   ServerConnection& server = server_of(log);
   return log.impl().guarded("reading what is awaited", [&] {
     const ServerRows rows = server.run("SELECT DISTINCT evaluator FROM tasks WHERE NOT done ORDER BY 1");
-    std::vector<std::string> names;
-    for (std::int64_t i = 0; i < rows.size(); ++i) names.push_back(rows.text(i, 0));
-    return names;
+    std::vector<TaskEvaluator> awaited;
+    for (std::int64_t i = 0; i < rows.size(); ++i) awaited.push_back(of_key(rows.text(i, 0)));
+    return awaited;
   });
 }
 
 void hand_out_asked(Database database) {
   if (!database.on_server()) return;
   database.exec(
-      "INSERT INTO tasks (proposal_id, evaluator) SELECT p.proposal_id, CAST(r.options_json AS JSONB) ->> 'evaluator' "
-      "FROM proposals p JOIN runs r ON r.run_id = p.run_id WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND "
+      "INSERT INTO tasks (proposal_id, evaluator) SELECT p.proposal_id, (CAST(r.options_json AS JSONB) ->> "
+      "'evaluator') || coalesce('@' || (CAST(r.options_json AS JSONB) ->> 'evaluator_definition'), '') FROM proposals "
+      "p JOIN runs r "
+      "ON r.run_id = p.run_id WHERE r.kind = 'ask' AND p.verdict_json IS NULL AND "
       "p.workload_id IS NOT NULL AND CAST(r.options_json AS JSONB) ->> 'evaluator' IS NOT NULL AND p.proposal_id > "
       "(SELECT coalesce(max(proposal_id), 0) FROM tasks) ON CONFLICT (proposal_id) DO NOTHING");
 }

@@ -18,13 +18,22 @@ constexpr double kLooserShares[] = {0, 0.02, 0.05, 0.1, 0.2, 0.5};
 
 double loosened_by(double share, double value) { return value + share * std::abs(value); }
 
+/// A limit as it is offered.
+struct Written {
+  std::string text = {};  ///< empty where nobody can set it so
+  double value = 0;       ///< what it is set to by who reads that
+};
+
+Written written(const Constraint& constraint, double value) {
+  if (value > constraint.most) return {};
+  if (constraint.text) return {.text = constraint.text(value), .value = value};
+  const std::string rounded = rounded_up(value, kOfferedDigits);
+  return {.text = fmt::format("{} <= {}", constraint.name, rounded), .value = parse_double(rounded).value_or(value)};
+}
+
 }  // namespace
 
-std::string met_by(const Constraint& constraint, double value) {
-  if (value > constraint.most) return "";
-  if (constraint.text) return constraint.text(value);
-  return fmt::format("{} <= {}", constraint.name, rounded_up(value, kOfferedDigits));
-}
+std::string met_by(const Constraint& constraint, double value) { return written(constraint, value).text; }
 
 std::string limit_of(const Constraint& constraint) {
   const std::string limit = constraint.text ? constraint.text(constraint.limit)
@@ -39,12 +48,10 @@ std::vector<std::string> Offers::of(const std::vector<Loosened::Limit>& met) con
     std::vector<std::string> texts;
     Loosened loosened;
     for (const Loosened::Limit& limit : met) {
-      const Constraint& constraint = problem_.constraints[limit.constraint];
-      const double value = loosened_by(share, limit.value);
-      texts.push_back(met_by(constraint, value));
-      if (texts.back().empty()) return {};
-      const double set = constraint.text ? value : parse_double(rounded_up(value, kOfferedDigits)).value_or(value);
-      loosened.limits.push_back({.constraint = limit.constraint, .value = set});
+      Written offered = written(problem_.constraints[limit.constraint], loosened_by(share, limit.value));
+      if (offered.text.empty()) return {};
+      texts.push_back(std::move(offered.text));
+      loosened.limits.push_back({.constraint = limit.constraint, .value = offered.value});
     }
     if (holds(loosened)) return texts;
   }

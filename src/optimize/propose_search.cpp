@@ -67,7 +67,7 @@ void Proposer::require_new_left(const Solution& solution) const {
 
 bool Proposer::finds(const Loosened& loosened) const {
   ProposeOptions options = options_;
-  options.unlikely_remedy = nullptr;
+  options.explains = false;
   if (!loosened.allowed.empty()) options.allowed = loosened.allowed;
   for (const Loosened::Limit& limit : loosened.limits) {
     if (limit.constraint < options.constraints.size()) {
@@ -78,7 +78,6 @@ bool Proposer::finds(const Loosened& loosened) const {
     }
   }
   Proposer again(model_, options);
-  again.explains_ = false;
   if (!options.front.empty()) again.take_logged_front();
   double threshold = options.min_p_feasible;
   try {
@@ -91,8 +90,9 @@ bool Proposer::finds(const Loosened& loosened) const {
 }
 
 Advice Proposer::advice(const std::string& remedy) const {
-  return {
-      .is_asked = explains_, .remedy = remedy, .finds = [this](const Loosened& loosened) { return finds(loosened); }};
+  return {.is_asked = options_.explains, .remedy = remedy, .finds = [this](const Loosened& loosened) {
+            return finds(loosened);
+          }};
 }
 
 Solution Proposer::search_feasible(double& threshold) {
@@ -231,7 +231,7 @@ Solution Proposer::search_unlikely(const Solution& likeliest, double& threshold,
     return std::move(*likely);
   }
   threshold = std::min(kRelaxed.back(), options_.min_p_feasible);
-  const std::string remedy = explains_ && options_.unlikely_remedy ? options_.unlikely_remedy() : "";
+  const std::string remedy = options_.explains && options_.unlikely_remedy ? options_.unlikely_remedy() : "";
   problem_used_ = with_p_feasible(threshold);
   if (!remedy.empty()) problem_used_.constraints.back().text = never_worth_allowing(threshold);
   try {

@@ -114,7 +114,6 @@ class Proposer {
   std::vector<Candidate> found_besides_;               ///< of a hedged list: what its searches besides have kept
   std::optional<LoggedFront> logged_front_ = {};
   std::optional<Candidate> surest_;  ///< the log's best design, where it lowered the threshold
-  bool explains_ = true;             ///< no: only whether a design is found counts
   bool exact_ = false;               ///< every allowed design is judged
   bool proves_ = false;              ///< the best designs are proven: SearchKind::exact
 };

@@ -279,13 +279,11 @@ Explanation explain_stated(const Problem& problem, const Solution& solution, std
 }
 
 /// What may be offered of each limit alone, with the others kept; empty where nothing can be.
-std::vector<std::string> offered_of(const Problem& problem, const std::vector<Solution>& each, const Offers& offers) {
+std::vector<std::string> offered_of(const std::vector<Solution>& each, const Offers& offers) {
   std::vector<std::string> offered(each.size());
   for (std::size_t c = 0; c < each.size(); ++c) {
     if (!is_feasible(each[c])) continue;
-    const double smallest = each[c].best.front().score;
-    if (met_by(problem.constraints[c], smallest).empty()) continue;
-    const std::vector<std::string> texts = offers.of({{.constraint = c, .value = smallest}});
+    const std::vector<std::string> texts = offers.of({{.constraint = c, .value = each[c].best.front().score}});
     if (!texts.empty()) offered[c] = texts.front();
   }
   return offered;
@@ -455,7 +453,7 @@ std::string explain_infeasible(const Problem& problem, const Solution& solution,
                                const Advice& advice) {
   const std::vector<Solution> each = minimise_each(problem, solution, options);
   const Offers offers = offers_for(problem, solution, options, advice.finds);
-  const std::vector<std::string> offered = offered_of(problem, each, offers);
+  const std::vector<std::string> offered = offered_of(each, offers);
   return explain(problem, solution, {each, offered, offers, advice.remedy}, options).text;
 }
 
@@ -483,7 +481,7 @@ GoneOn go_on(const Problem& problem, const Solution& solution, const SearchOptio
   end.why = "no design found meets all limits";
   if (!advice.is_asked) return end;
   const Offers offers = offers_for(problem, solution, options, advice.finds);
-  const std::vector<std::string> offered = offered_of(problem, each, offers);
+  const std::vector<std::string> offered = offered_of(each, offers);
   for (std::size_t c = 0; c < each.size(); ++c) end.needed[c].text = offered[c];
   Explanation explanation = explain(problem, solution, {each, offered, offers, advice.remedy}, options);
   end.why = std::move(explanation.text);

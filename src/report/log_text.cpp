@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "hindsight/core/json_bounds.h"
 #include "hindsight/core/plural.h"
 #include "hindsight/core/shell.h"
 #include "hindsight/core/table.h"
@@ -16,6 +18,8 @@
 #include "hindsight/report/log_summary.h"
 #include "hindsight/space/short_id.h"
 #include "report/fields.h"
+#include "report/json.h"
+#include "report/study_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -47,10 +51,15 @@ std::string proposed_text(const std::vector<log::ProposingRun>& runs, DesignStyl
   std::string out;
   std::vector<std::string> designs;
   for (const log::ProposingRun& run : runs) {
-    const std::string metric = dataset::metric_of_short_name(run.objective).value_or(run.objective);
+    const std::optional<std::string> maximised = maximised_objective(run.objective);
+    const std::string metric =
+        maximised ? *maximised : dataset::metric_of_short_name(run.objective).value_or(run.objective);
     std::string line = fmt::format("{} for {}", counted(run.designs, "design"), metric);
     if (run.first_value) {
-      line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ", metric_text(metric, *run.first_value));
+      // What was asked for is predicted in the unit of the metric already.
+      const bool is_reciprocal = maximised && run.kind != to_string(log::RunKind::ask);
+      line += fmt::format(", first {}{}", run.first_proof ? "" : "predicted ",
+                          metric_text(metric, is_reciprocal ? 1 / *run.first_value : *run.first_value));
     }
     if (run.first_proof) line += fmt::format(" ({})", *run.first_proof);
     line += "; first design " + space::short_id(run.first_design_text_id);
@@ -191,6 +200,28 @@ std::string own_definition_lines(const std::vector<log::EvaluatorSummary>& all, 
   return join(own, ", ");
 }
 
+/// ", from a.csv, b.csv": the files that rows of an evaluator were imported from, the first ones first, where the log
+/// has several of its name. Imports by older versions do not say whose rows they were.
+std::string files_of(const log::Log& log, const log::EvaluatorSummary& evaluator) {
+  constexpr std::size_t kListed = 3;  // [chosen] of a line
+  std::vector<std::string> files;
+  for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
+    if (run.kind != to_string(log::RunKind::import)) continue;
+    const auto options = Json::parse(bounded_json(run.options_json), nullptr, false);
+    const auto text = [&](const char* key) {
+      const bool has = options.is_object() && options.contains(key) && options.at(key).is_string();
+      return has ? options.at(key).get<std::string>() : std::string();
+    };
+    if (text("evaluator_definition") != evaluator.definition_hash || text("file").empty()) continue;
+    std::erase(files, text("file"));
+    files.insert(files.begin(), text("file"));
+  }
+  if (files.empty()) return "";
+  const bool more = files.size() > kListed;
+  if (more) files.resize(kListed);
+  return printable(", from " + join(files, ", ") + (more ? ", ..." : ""), 120);
+}
+
 }  // namespace
 
 std::string metric_of(const LogQuery& query, const std::string& workload) {
@@ -230,11 +261,13 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
     const std::string repeats =
         evaluator.repeats == 0 ? "" : fmt::format(", {} of them repeats", with_commas(evaluator.repeats));
     const std::string own = own_definition_lines(summary.evaluators, evaluator);
-    out += wrapped("evaluator: ",
-                   fmt::format("{}{}, {} evaluations{}", log::evaluator_reference(summary.evaluators, evaluator),
-                               own.empty() ? "" : fmt::format(" ({})", printable(own, 80)),
-                               with_commas(evaluator.evaluations), repeats),
-                   columns, 2);
+    const std::string reference = log::evaluator_reference(summary.evaluators, evaluator);
+    out += wrapped(
+        "evaluator: ",
+        fmt::format("{}{}, {} evaluations{}{}", reference, own.empty() ? "" : fmt::format(" ({})", printable(own, 80)),
+                    with_commas(evaluator.evaluations), repeats,
+                    reference == evaluator.name ? "" : files_of(log, evaluator)),
+        columns, 2);
   }
   out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
   out += proposed_text(log::proposing_runs(log, query.runs), query.designs, columns);

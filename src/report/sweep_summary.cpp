@@ -12,6 +12,7 @@
 #include "hindsight/workload/synthetic.h"
 #include "report/fields.h"
 #include "report/json.h"
+#include "report/study_parts.h"
 
 namespace hindsight::report {
 namespace {
@@ -70,11 +71,14 @@ std::string beyond_part(const sweep::SweepSummary& summary, const sweep::SweepOp
                  columns, 2);
 }
 
+/// What a search looks for, as the user has it: the metric where its reciprocal is minimised.
+std::string sought(const std::string& objective) { return maximised_objective(objective).value_or(objective); }
+
 /// Where the designs came from.
 std::string origin(const sweep::SweepSummary& summary, const sweep::SweepOptions& options) {
   if (!options.search.empty()) {
     return fmt::format("{} designs that a search for the best {} asked for, in order", with_commas(summary.accepted),
-                       options.objective);
+                       sought(options.objective));
   }
   std::string drawn =
       fmt::format("drawn {} candidates: {} over a limit, {} repeated, {} new designs", with_commas(summary.candidates),
@@ -94,10 +98,11 @@ std::string found_part(const sweep::SweepSummary& summary, const sweep::SweepOpt
   if (found.number == 0) return out;
   const std::string several =
       options.networks.size() > 1 ? fmt::format(", over {} workloads together", options.networks.size()) : "";
-  out += wrapped("",
-                 fmt::format("best found: query {}, {} = {:.6g}{}", with_commas(found.number), options.objective,
-                             found.score, several),
-                 columns, 2);
+  out +=
+      wrapped("",
+              fmt::format("best found: query {}, {} = {:.6g}{}", with_commas(found.number), sought(options.objective),
+                          maximised_objective(options.objective) ? 1 / found.score : found.score, several),
+              columns, 2);
   out += design_line("  ", found.design, columns);
   Table table;
   table.add_column("best found on", Align::left);

@@ -388,7 +388,7 @@ Pending pending_of(const std::filesystem::path& log, const std::string& space, c
     }
     for (log::PendingDesign& one : log::pending_designs(opened)) {
       const bool ours = one.space_id == space_id && one.evaluator == run.evaluator &&
-                        is_meant(evaluator, one.evaluator, one.reference);
+                        is_meant(evaluator.empty() ? run.reference : evaluator, one.evaluator, one.reference);
       ours ? pending.designs.push_back(std::move(one)) : static_cast<void>(++pending.of_others);
     }
     add_awaited_metrics(asks, pending);

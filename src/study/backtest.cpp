@@ -123,6 +123,7 @@ std::vector<std::size_t> chosen_rows(const surrogate::Model& model, const Applic
   how.count = std::min(kBacktestProposals, application.rows.size());
   how.portfolio = optimize::Portfolio::spread;
   how.threads = options.threads;
+  how.explains = false;
   std::map<std::vector<std::uint16_t>, std::size_t> row_of;
   for (std::size_t i = 0; i < application.rows.size(); ++i) {
     const std::uint16_t* levels =

@@ -79,7 +79,8 @@ class Campaign {
         log_(log::Log::open(options.log, log::OpenMode::read_write_create)),
         search_(resolved.search),
         limits_(problem_within(resolved.sweep)),
-        scoring_(scoring_of(search_)) {
+        scoring_(scoring_of(search_)),
+        evaluator_definition_(sha256_hex(options.evaluator->definition())) {
     limits_.allowed = search_.allowed;
     summary_.definition_hash = definition_hash(options, resolved);
     summary_.objective = to_string(search_.objective);
@@ -134,6 +135,7 @@ class Campaign {
               {"set", options_.words.limits.set},
               {"definition_hash", summary_.definition_hash},
               {"process", this_process()}};
+    for (const auto& [name, value] : options_.evaluator->settings()) json[name] = value;
     for (const workload::Network& network : options_.networks) json["workloads"].push_back(network.name());
     return json_line(json);
   }
@@ -145,11 +147,7 @@ class Campaign {
 
   /// Error{failure} where another process of this machine runs the campaign: what this one chose would come to nothing.
   void require_alone() const {
-    constexpr std::size_t kNewestRuns = 1000;  // [chosen] more than work on a log at a time
-    for (const log::RunInfo& run : log::recent_runs(log_, kNewestRuns)) {
-      const bool is_under_way = run.status == to_string(log::RunStatus::running) &&
-                                run.kind == to_string(log::RunKind::campaign) && run.host == options_.provenance.host;
-      if (!is_under_way) continue;
+    for (const log::RunInfo& run : log::unended_runs(log_, log::RunKind::campaign, options_.provenance.host)) {
       const Json options = Json::parse(bounded_json(run.options_json), nullptr, false);
       const auto text = [&](const char* name) {
         const bool has = options.is_object() && options.contains(name) && options.at(name).is_string();
@@ -211,12 +209,15 @@ class Campaign {
   void ask_workers() {
     const Json options{{"space", space().name()},
                        {"evaluator", options_.evaluator->name()},
+                       {"evaluator_definition", evaluator_definition_},
                        {"objective", summary_.objective},
                        {"metrics", options_.evaluator->metrics()},
                        {"campaign", summary_.definition_hash}};
     std::vector<log::ProposalRow> rows;
+    const bool is_reciprocal = dataset::maximised_metric(search_.objective).has_value();
     for (std::size_t i = 0; i < state_.batch->designs.size(); ++i) {
       const std::string& design = state_.batch->designs[i];
+      const double predicted = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN());
       for (const std::int64_t workload : workload_ids_) {
         rows.push_back(
             {.design_text_id = design,
@@ -224,7 +225,7 @@ class Campaign {
              .workload_id = workload,
              .rank = static_cast<std::int64_t>(i + 1),
              .objective = summary_.objective,
-             .predicted_value = state_.batch->predicted[i].value_or(std::numeric_limits<double>::quiet_NaN()),
+             .predicted_value = is_reciprocal ? 1 / predicted : predicted,  // in the unit of the metric, as by `ask`
              .predicted_json = "{}"});
       }
     }
@@ -253,7 +254,8 @@ class Campaign {
   [[nodiscard]] bool is_answered() const {
     const std::vector<std::string>& designs = state_.batch->designs;
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
-      const bool ours = one.space_id == space_id_ && one.evaluator == options_.evaluator->name() &&
+      const bool of_version = one.definition.empty() || one.definition == evaluator_definition_;
+      const bool ours = one.space_id == space_id_ && one.evaluator == options_.evaluator->name() && of_version &&
                         std::find(designs.begin(), designs.end(), one.design_text_id) != designs.end();
       if (ours) return false;
     }
@@ -334,13 +336,15 @@ class Campaign {
                           .metrics = options_.evaluator->metrics(),
                           .facts = options_.evaluator,
                           .evaluator = options_.evaluator->name(),
-                          .evaluator_definition = sha256_hex(options_.evaluator->definition()),
+                          .evaluator_definition = evaluator_definition_,
                           .recipe = options_.recipe,
                           .count = options_.batch,
                           .drawn = std::min(options_.drawn, options_.batch),
                           .seed = options_.seed + state_.rounds.size(),
                           .threads = options_.threads,
-                          .progress = options_.progress};
+                          .progress = options_.progress,
+                          // Of an earlier round it would be out of date: the next model has learnt more.
+                          .explains = state_.rounds.size() + 1 == options_.rounds};
     for (const workload::Network& network : options_.networks) question.applications.push_back(network.name());
     for (const log::PendingDesign& one : log::pending_designs(log_)) {
       if (one.space_id == space_id_) question.pending.push_back(space().parse_design(one.design_text_id));
@@ -522,6 +526,7 @@ class Campaign {
   SimulatorSearch search_;
   optimize::Problem limits_;  ///< known without an evaluation
   sweep::Scoring scoring_;
+  std::string evaluator_definition_;  ///< its hash
   std::int64_t space_id_ = 0, evaluator_id_ = 0;
   std::vector<std::int64_t> workload_ids_;
   CampaignState state_;

@@ -270,6 +270,7 @@ std::vector<NextDesign> chosen_by_model(const NextQuestion& question, const data
   options.never = question.pending;
   options.search.seed = question.seed;
   options.threads = question.threads;
+  options.explains = question.explains;
   std::vector<NextDesign> designs;
   for (const optimize::Proposal& proposal : optimize::propose(model, options).proposals) {
     designs.push_back({.design = proposal.design,

@@ -120,7 +120,8 @@ class Telling {
     const dataset::Answers answers = dataset::read_answers(table_, space_, words());
     name_evaluator(answers);
     for (const log::PendingDesign& one : pending_) {
-      if (one.space_id == space_id_ && one.evaluator == evaluator_) {
+      const bool of_version = one.definition.empty() || one.definition == definition_;
+      if (one.space_id == space_id_ && one.evaluator == evaluator_ && of_version) {
         asked_[{one.design_text_id, one.workload}] = dataset::objective_metrics(one.objective);
       }
     }
@@ -173,15 +174,37 @@ class Telling {
 
   /// Whose answers these are, and its number in the log where it has rows already: of the evaluator that is named; else
   /// of the one who was asked for these designs; else of the newest ask's. Of several versions it is the one that was
-  /// asked, else the newest. Error{usage}: several were asked.
+  /// asked. Error{usage}: several were asked, or it is one of several that nobody asked.
   void name_evaluator(const dataset::Answers& answers) {
     std::string name = request_.evaluator;
     if (name.empty()) name = dataset::asked_evaluator(log_, table_, space_, answers, request_.workload);
     evaluator_ = answering_evaluator(log_, name.empty() ? expected_.reference : name);
-    const std::vector<log::EvaluatorSummary> meant = log::evaluators_meant(log::evaluators(log_), evaluator_);
+    const std::vector<log::EvaluatorSummary> all = log::evaluators(log_);
+    std::vector<log::EvaluatorSummary> meant = log::evaluators_meant(all, evaluator_);
+    if (meant.size() > 1) meant = asked_of(all, meant, answers);
+    definition_ = meant.empty() ? sha256_hex(log::told_definition(evaluator_)) : meant.front().definition_hash;
     if (meant.empty()) return;
-    evaluator_ = meant.back().name;
-    evaluator_id_ = meant.back().evaluator_id;
+    evaluator_ = meant.front().name;
+    evaluator_id_ = meant.front().evaluator_id;
+  }
+
+  /// Of several versions the one that was asked for designs of the table. Error{usage} where that is not one.
+  [[nodiscard]] std::vector<log::EvaluatorSummary> asked_of(const std::vector<log::EvaluatorSummary>& all,
+                                                            const std::vector<log::EvaluatorSummary>& versions,
+                                                            const dataset::Answers& answers) const {
+    const std::vector<std::string> asked = dataset::asked_evaluators(log_, space_, answers, request_.workload);
+    std::vector<log::EvaluatorSummary> found;
+    std::vector<std::string> names;
+    for (const log::EvaluatorSummary& one : versions) {
+      names.push_back(log::evaluator_reference(all, one));
+      if (is_among(asked, names.back())) found.push_back(one);
+    }
+    if (found.size() == 1) return found;
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: the log has several versions of '{}': {}. Name the one whose answers these are by "
+                            "--evaluator",
+                            printable(table_.file.string(), 150), printable(versions.front().name, 40),
+                            printable(join(names, ", "), 120)));
   }
 
   /// What columns may be called, and whose ids designs may have.
@@ -292,7 +315,7 @@ class Telling {
   space::DesignSpace space_;
   std::int64_t space_id_ = 0;
   std::vector<log::PendingDesign> pending_;
-  std::string evaluator_;
+  std::string evaluator_, definition_;  ///< name, and the hash of the definition of its version
   std::optional<std::int64_t> evaluator_id_;
   std::map<std::string, std::int64_t> workloads_;
   /// By text id and workload, the metrics of the objective that it was asked for.

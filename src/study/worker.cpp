@@ -17,6 +17,7 @@
 #include "hindsight/core/json_line.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/stored_space.h"
+#include "hindsight/log/asked.h"
 #include "hindsight/log/query.h"
 #include "hindsight/sweep/definitions.h"
 #include "hindsight/workload/network.h"
@@ -101,7 +102,7 @@ class Worker {
     }
     run.finish(summary_.end == WorkerEnd::interrupted ? log::RunStatus::interrupted : log::RunStatus::finished);
     summary_.heartbeats = heartbeat.beats();
-    summary_.left = log::task_counts(log_, options_.evaluator_name);
+    summary_.left = log::task_counts(log_, options_.identity);
     return summary_;
   }
 
@@ -112,21 +113,53 @@ class Worker {
   };
 
   [[nodiscard]] std::string options_json() const {
-    return json_line(nlohmann::ordered_json{{"evaluator", options_.evaluator_name},
+    return json_line(nlohmann::ordered_json{{"evaluator", options_.identity.name},
+                                            {"evaluator_definition", options_.identity.definition},
                                             {"worker", options_.name},
                                             {"lease_s", options_.lease.count()},
                                             {"block", options_.block}});
   }
 
-  /// A name that nothing waits for is a slip, unless new work is waited for.
+  /// A name or a version that nothing waits for is a slip, unless new work is waited for.
   void require_awaited() {
-    const std::vector<std::string> awaited = log::awaited_evaluators(log_);
-    const bool is_awaited = std::find(awaited.begin(), awaited.end(), options_.evaluator_name) != awaited.end();
+    const log::TaskEvaluator& own = options_.identity;
+    const std::vector<log::TaskEvaluator> awaited = log::awaited_evaluators(log_);
+    const bool is_awaited = std::any_of(awaited.begin(), awaited.end(), [&](const log::TaskEvaluator& one) {
+      return one.name == own.name && (one.definition.empty() || one.definition == own.definition);
+    });
     if (is_awaited || awaited.empty() || options_.wait.count() > 0) return;
+    const std::vector<log::EvaluatorSummary> all = log::evaluators(log_);
     std::vector<std::string> quoted;
-    for (const std::string& name : awaited) quoted.push_back(fmt::format("'{}'", printable(name, 100)));
+    bool has_other_version = false;
+    for (const log::TaskEvaluator& one : awaited) {
+      const auto known = std::find_if(all.begin(), all.end(), [&](const log::EvaluatorSummary& summary) {
+        return summary.name == one.name && summary.definition_hash == one.definition;
+      });
+      const std::string version = known == all.end() ? "" : version_of(*known);
+      quoted.push_back(fmt::format("'{}'{}", printable(one.name, 60), version));
+      has_other_version = has_other_version || one.name == own.name;
+    }
+    if (has_other_version) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{}: nothing waits for this version of '{}', only for {}. Give the --evaluator-version that "
+                      "was asked, or ask under a name of its own (ask --evaluator, here --evaluator-name)",
+                      printable(options_.log.string(), 100), printable(own.name, 60), join(quoted, ", ")));
+    }
     throw Error(ErrorKind::usage, fmt::format("{}: nothing waits for '{}', only for {}. Name it by --evaluator-name",
-                                              shown(), printable(options_.evaluator_name, 100), join(quoted, ", ")));
+                                              shown(), printable(own.name, 100), join(quoted, ", ")));
+  }
+
+  /// " of version 2", as the definition says it; of an evaluator whose answers came by `tell`, that.
+  [[nodiscard]] static std::string version_of(const log::EvaluatorSummary& evaluator) {
+    if (evaluator.definition == log::told_definition(evaluator.name)) return " whose answers are told";
+    constexpr std::string_view kKey = "version=";
+    for (const std::string& line : split(evaluator.definition, '\n')) {
+      if (!line.starts_with(kKey)) continue;
+      const std::string version = line.substr(kKey.size());
+      return version.empty() ? " without a version" : fmt::format(" of version {}", printable(version, 40));
+    }
+    return "";
   }
 
   [[nodiscard]] std::string shown() const { return printable(options_.log.string(), 200); }
@@ -146,14 +179,14 @@ class Worker {
       if (interrupt_requested()) return WorkerEnd::interrupted;
       if (is_enough()) return WorkerEnd::enough;
       const std::vector<log::Task> tasks =
-          log::claim_tasks(log_, options_.evaluator_name, options_.name, block(), options_.lease);
+          log::claim_tasks(log_, options_.identity, options_.name, block(), options_.lease);
       if (!tasks.empty()) {
         if (!evaluate(run, tasks)) return interrupt_requested() ? WorkerEnd::interrupted : WorkerEnd::enough;
         idle_since = std::chrono::steady_clock::now();
         pause = kFirstPause;
         continue;
       }
-      const log::TaskCounts counts = log::task_counts(log_, options_.evaluator_name);
+      const log::TaskCounts counts = log::task_counts(log_, options_.identity);
       const bool waited = std::chrono::steady_clock::now() - idle_since >= options_.wait;
       if (counts.open + counts.leased + counts.expired == 0 && waited) return WorkerEnd::no_more_work;
       // In short pieces: Ctrl-C ends a worker that waits.

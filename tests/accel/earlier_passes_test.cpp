@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "accel/both_versions.h"
 #include "hindsight/accel/config.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology.h"
@@ -55,20 +56,11 @@ TEST(EarlierPasses, ADecoderReadsTheSameBytesWrittenOutAndRepeated) {
 
 /// The studies of networks without such keys hold for both versions.
 TEST(EarlierPasses, WithoutThemVersion3IsVersion2) {
-  const space::DesignSpace space = space::load_space("edge");
-  const ConfigBinding binding(space);
-  const std::vector<workload::Network> networks = workload::load_networks("zoo");
-  const RandomStream stream(3, "earlier passes");
+  const test::BothVersions versions("zoo", RandomStream(3, "earlier passes"), 3);
   std::size_t same = 0, fewer_bytes = 0;
   for (std::uint64_t i = 0; same < 200 || fewer_bytes < 10; ++i) {
     ASSERT_LT(i, 5000U) << same << " " << fewer_bytes;
-    Technology technology = load_technology("22nm-silicon@liquid");
-    const AcceleratorConfig config = binding.bind(space, space.design(stream.below(2 * i, space.size().value())));
-    const workload::Network& network = networks[stream.below(2 * i + 1, networks.size())];
-    technology.model_version = 3;
-    const Evaluation now = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
-    technology.model_version = 2;
-    const Evaluation before = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
+    const auto [network, before, now] = versions.at(i);
     ASSERT_EQ(now.feasible(), before.feasible());
     if (!now.feasible()) continue;
     if (!sees_earlier_passes(network)) {

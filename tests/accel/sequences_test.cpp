@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "hindsight/accel/config.h"
+#include "accel/both_versions.h"
 #include "hindsight/accel/evaluation.h"
-#include "hindsight/accel/technology.h"
 #include "hindsight/core/random.h"
 #include "hindsight/workload/network.h"
 
@@ -24,20 +23,11 @@ bool finds_no_mapping(const Evaluation& evaluation) {
 /// Networks without sequences take what they took; those with them take no longer, because splits whose rows found no
 /// tile may be chosen now, and what runs anew is what had no mapping.
 TEST(Sequences, OnlyRowsWithoutATileAreNew) {
-  const space::DesignSpace space = space::load_space("edge");
-  const ConfigBinding binding(space);
-  const std::vector<workload::Network> networks = workload::load_networks("whisper_base,unet,synthetic:60");
-  const RandomStream stream(4, "sequences");
+  const test::BothVersions versions("whisper_base,unet,synthetic:60", RandomStream(4, "sequences"), 4);
   std::size_t same = 0, new_ones = 0;
   for (std::uint64_t i = 0; same < 200 || new_ones < 10; ++i) {
     ASSERT_LT(i, 20'000U) << same << " " << new_ones;
-    Technology technology = load_technology("22nm-silicon@liquid");
-    const AcceleratorConfig config = binding.bind(space, space.design(stream.below(2 * i, space.size().value())));
-    const workload::Network& network = networks[stream.below(2 * i + 1, networks.size())];
-    technology.model_version = 4;
-    const Evaluation now = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
-    technology.model_version = 3;
-    const Evaluation before = evaluate(chip_facts(config, technology), network, Depth::stop_at_hardware);
+    const auto [network, before, now] = versions.at(i);
     if (before.feasible()) {
       ASSERT_TRUE(now.feasible()) << network.name();
       ASSERT_LE(now.metrics->latency_s, before.metrics->latency_s) << network.name();

@@ -148,6 +148,21 @@ TEST(SramFitTest, MedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
 TEST(SramTableTest, RefusesAnotherHeaderAndBadCells) {
   expect_usage_error([] { (void)read_sram_samples(hindsight::test::repository() / "REFERENCES.md"); },
                      {"REFERENCES.md:1:", "header", "tech_nm"});
+  const hindsight::test::TemporaryFolder folder;
+  const std::string header = "tech_nm,width_bits,size_kB,read_pJ,write_pJ,leak_mW,area_mm2,access_ns\n";
+  for (const char* number : {"0", "-1", "nan", "inf", "1x", ""}) {
+    const auto file = folder.write("t.csv", header + "22,64," + number + ",1,1,1,1,1\n");
+    expect_usage_error([&] { (void)read_sram_samples(file); },
+                       {"t.csv:2:", "in column size_kB is not a number above 0"});
+  }
+  const auto long_line = folder.write("t.csv", std::string(1 << 20, '\x1b'));
+  try {
+    (void)read_sram_samples(long_line);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_LT(std::string(error.what()).size(), 1000U);
+    EXPECT_EQ(std::string(error.what()).find('\x1b'), std::string::npos);
+  }
 }
 
 }  // namespace

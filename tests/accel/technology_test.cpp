@@ -18,6 +18,7 @@
 #include "hindsight/accel/sram_fit.h"
 #include "hindsight/core/files.h"
 #include "repository.h"
+#include "temporary_folder.h"
 
 namespace hindsight::accel {
 namespace {
@@ -326,6 +327,25 @@ TEST(TechnologyTest, AFileThatSaysOtherwiseThanTheShippedOneKeepsItsPath) {
   EXPECT_EQ(load_technology(edited.path() + "@card").file, edited.path());
   const EditedYaml renamed(shipped, "name: 7nm-silicon", "name: mine");
   EXPECT_FALSE(load_technology(renamed.path()).file) << "nothing ships under its name";
+}
+
+TEST(TechnologyTest, TheNameOfAFileMayHaveAnAt) {
+  std::string text = read_file(hindsight::test::repository() / "data/technology/7nm-silicon.yaml");
+  const std::string name = "name: 7nm-silicon";
+  text.replace(text.find(name), name.size(), "name: mine");
+  const hindsight::test::TemporaryFolder folder;
+  const std::string file = folder.write("my@node.yaml", text).string();
+  EXPECT_EQ(load_technology(file).name, "mine");
+  EXPECT_EQ(named_cooling(file), std::nullopt);
+  EXPECT_EQ(load_technology(file + "@liquid").name, "mine@liquid");
+  expect_usage_error([&] { static_cast<void>(load_technology(file + "@liqiud")); }, {"Did you mean 'liquid'?"});
+  const std::string missing = (folder / "no@node.yaml").string();
+  expect_usage_error([&] { static_cast<void>(load_technology(missing)); }, {"no@node.yaml: no such file"});
+  const std::string both = folder.write("node@liquid", text).string();
+  EXPECT_EQ(load_technology(both).name, "mine") << "no other technology could be meant";
+  folder.write("node", text);
+  expect_usage_error([&] { static_cast<void>(load_technology(both)); },
+                     {"there is a file of this name, and '", "in the cooling class liquid. Rename the file"});
 }
 
 TEST(TechnologyErrorTest, ExponentAboveOneIsRefused) {

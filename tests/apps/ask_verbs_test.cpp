@@ -327,6 +327,57 @@ TEST_F(Ask, ATableGoesToTheVersionItWasAskedOf) {
   EXPECT_EQ(rows_of("LIKE 'fedc%'"), 4);
 }
 
+/// What one version measures anew is no answer to what another was asked.
+TEST_F(Ask, AnAnswerCountsForItsVersionAlone) {
+  Cells first = cells_of(answered(ask({"-n", "3", "--evaluator", "sim"}).out));
+  ASSERT_EQ(tell(csv_of(first)).exit_code, 0);
+  log::Log opened = log::Log::open(log(), log::OpenMode::read_write);
+  static_cast<void>(opened.add_evaluator("sim", "fedcba9876543210", "the next version"));
+  const std::string second = ask({"-n", "3", "--evaluator", "sim@fedcba98"}).out;
+  for (std::size_t i = 1; i < first.size(); ++i) {
+    first[i][7] = "99";
+    first[i][8] = "";
+  }
+  const std::vector<log::EvaluatorSummary> all = log::evaluators(opened);
+  const Json again =
+      Json::parse(tell(csv_of(first), {"--evaluator", log::evaluator_reference(all, all.front()), "--repeat"}).out);
+  EXPECT_EQ(again.at("inserted"), 3);
+  EXPECT_EQ(again.at("pending"), 3);
+  const Json told = Json::parse(tell(answered(second)).out);
+  EXPECT_EQ(told.at("inserted"), 3);
+  EXPECT_EQ(told.at("pending"), 0);
+}
+
+/// One design that two versions were asked for, as a merged log has it.
+TEST_F(Ask, TwoVersionsMayBeAskedForOneDesign) {
+  static_cast<void>(ask({"-n", "3", "--evaluator", "sim"}));
+  log::Log opened = log::Log::open(log(), log::OpenMode::read_write);
+  const auto ask_again = [&](const std::string& evaluator) {
+    EXPECT_EQ(hindsight({"ask", "--log", log(), "--forget"}).exit_code, 0);
+    return ask({"-n", "3", "--evaluator", evaluator}).out;
+  };
+  static_cast<void>(opened.add_evaluator("sim", "0123456789abcdef", "the first version"));
+  static_cast<void>(opened.add_evaluator("sim", "fedcba9876543210", "the next version"));
+  const std::string older = ask_again("sim@01234567"), newer = ask_again("sim@fedcba98");
+  ASSERT_EQ(older, newer) << "the same designs";
+  SQLite::Database(log(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE proposals SET verdict_json = NULL WHERE run_id > (SELECT min(run_id) FROM runs)");
+  EXPECT_EQ(cells_of(hindsight({"ask", "--log", log(), "--pending"}).out).size(), 4U) << "those of the newest ask";
+  const std::string table = answered(newer);
+  expect_refused(table, "several evaluators were asked for its designs: sim@01234567, sim@fedcba98. Name one by");
+  expect_refused(table, "the log has several versions of 'sim': sim@01234567, sim@fedcba98. Name the one",
+                 {"--evaluator", "sim"});
+  const Json one = Json::parse(tell(table, {"--evaluator", "sim@fedcba98"}).out);
+  EXPECT_EQ(one.at("inserted"), 3) << "the remedy works";
+  EXPECT_EQ(one.at("pending"), 3) << "the other one's answers";
+  const Json other = Json::parse(tell(table, {"--evaluator", "sim"}).out);
+  EXPECT_EQ(other.at("inserted"), 3) << "of the version that still awaits them";
+  EXPECT_EQ(other.at("pending"), 0);
+  EXPECT_EQ(count("SELECT count(DISTINCT evaluator_id) FROM evaluations"), 2);
+  expect_refused(csv_of({cells_of(table)[0], {"", "kernel", "16", "6", "fast", "", "", "7", ""}}), "several versions",
+                 {"--evaluator", "sim"});
+}
+
 TEST_F(Ask, AnInactiveParameterNeedsNoCell) {
   const std::string space = write("branch.yaml", R"(name: branch
 description: A parameter that only one mode has
@@ -360,6 +411,8 @@ TEST_F(Ask, WhatARowSaysBesidesAnIdMustAgree) {
 TEST_F(Ask, ADirectionStaysWithItsMetric) {
   static_cast<void>(ask({"-n", "4", "--maximise"}));
   EXPECT_EQ(Json::parse(ask({"-n", "1", "--json"}).out).at("objective"), "time_ms^-1");
+  EXPECT_THAT(hindsight({"log", "show", log()}).out,
+              ::testing::AllOf(HasSubstr("4 designs for time_ms;"), ::testing::Not(HasSubstr("time_ms^-1"))));
   ASSERT_EQ(tell(answered(hindsight({"ask", "--log", log(), "--pending"}).out)).exit_code, 0);
   const Json best = Json::parse(hindsight({"log", "show", log(), "--json"}).out).at("workloads").at(0).at("best");
   EXPECT_EQ(best.at(0).at("time_ms").get<double>(),

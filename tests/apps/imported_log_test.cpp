@@ -129,6 +129,20 @@ TEST_F(ImportedLog, EveryApplicationIsShownByItsOwnObjective) {
   EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "cycles"}).out, HasSubstr("tuning: best by cycles"));
 }
 
+/// Columns and their roles are what an evaluator of tables is: a second table of the same is one with the first.
+TEST_F(ImportedLog, EvaluatorsOfTwoTablesAreToldApartByTheirFiles) {
+  const std::string table = write("tuning.csv", tuning_table()), again = write("again.csv", tuning_table());
+  ASSERT_EQ(import(table, {"--infeasible", "failed"}).exit_code, 0);
+  EXPECT_THAT(hindsight({"log", "show", log()}).out, Not(HasSubstr(", from "))) << "one evaluator needs no file";
+  const std::string other = write("fpga.csv", "unroll,cycles\n1,90\n2,40\n4,70\n");
+  ASSERT_EQ(hindsight({"log", "import", "--csv", other, "--log", log(), "--objective", "cycles"}).exit_code, 0);
+  ASSERT_EQ(import(table, {"--infeasible", "failed"}).exit_code, 0);
+  EXPECT_THAT(hindsight({"log", "show", log()}).out,
+              AllOf(HasSubstr(" evaluations, from tuning.csv\n"), HasSubstr("3 evaluations, from fpga.csv\n")));
+  ASSERT_EQ(import(again, {"--infeasible", "failed"}).exit_code, 0);
+  EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr(" evaluations, from tuning.csv, again.csv\n"));
+}
+
 TEST_F(ImportedLog, CountsAddUpToTheRows) {
   const std::string table = write("counts.csv", "a,cost_ms\n1,5\n1,5\n2,3\n2,9\n,1\n3,oom\n");
   const Json counts = Json::parse(import(table, {"--duplicates", "first", "--json"}).out);

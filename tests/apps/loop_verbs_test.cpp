@@ -201,6 +201,45 @@ TEST_F(Loop, ALimitThatNothingMeetsIsRefusedWithOneThatDesignsMeet) {
   EXPECT_EQ(followed.exit_code, 0) << refused.err << followed.err;
 }
 
+/// Power is learnt from answers, so that designs are drawn where a model chooses none.
+TEST_F(Loop, WhatAModelCouldChooseWithIsSaidOfTheLastRound) {
+  if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "there is no python3";
+  const std::string simulator = write("simulator.py", R"(
+import json, sys
+for line in sys.stdin:
+    question = json.loads(line)
+    x = question["design"]["pes_x"]
+    print(json.dumps({"id": question["id"], "metrics": {"latency_ms": 1 / x, "power_w": 1 + x}}), flush=True)
+)");
+  const Outcome outcome = hindsight({"campaign",
+                                     "--space",
+                                     "tiny",
+                                     "--workloads",
+                                     "m6",
+                                     "--rounds",
+                                     "3",
+                                     "--batch",
+                                     "16",
+                                     "--recipe",
+                                     quick(),
+                                     "--objective",
+                                     "latency_ms",
+                                     "--max",
+                                     "power_w=0.001",
+                                     "--evaluator",
+                                     "python3 " + simulator,
+                                     "--evaluator-metrics",
+                                     "latency_ms,power_w",
+                                     "--log",
+                                     log(),
+                                     "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json summary = Json::parse(outcome.out);
+  const auto why = [&](std::size_t round) { return summary.at("rounds").at(round).at("why").get<std::string>(); };
+  EXPECT_TRUE(why(1).ends_with("sees nothing to choose (no design found meets all limits)")) << why(1);
+  EXPECT_THAT(why(2), HasSubstr("sees nothing to choose (no design meets power_w <= 0.001"));
+}
+
 TEST_F(Loop, InterruptedCampaignSaysHowToGoOn) {
   std::vector<std::string> arguments = campaign("a.sqlite", "1000");
   Process process(arguments);

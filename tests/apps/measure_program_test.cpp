@@ -223,6 +223,30 @@ TEST_F(MeasureProgram, RefusesBadWordsAndFiles) {
   EXPECT_THAT(text, HasSubstr("notes.txt:1: not a JSON line"));
 }
 
+/// A file that is named by mistake keeps its last line.
+TEST_F(MeasureProgram, AFileWithoutALineEndIsNotShortened) {
+  const std::string notes = write("notes.txt", "no measurements");
+  const auto [exit_code, text] = shell(kProgram + notes);
+  EXPECT_EQ(exit_code, 2);
+  EXPECT_THAT(text, HasSubstr("notes.txt: its last line has no end, and is no beginning of a measurement"));
+  EXPECT_EQ(read_file(notes), "no measurements");
+}
+
+TEST_F(MeasureProgram, AFullOrClosedOutputIsNoSuccess) {
+  for (const char* output : {">/dev/full", ">&-"}) {
+    const auto [exit_code, text] = shell("(" + kProgram + "--list " + file("none.jsonl") + " " + output + ")");
+    EXPECT_EQ(exit_code, 1) << output;
+    EXPECT_THAT(text, HasSubstr("standard output: cannot write"));
+  }
+}
+
+TEST_F(MeasureProgram, ScriptRefusesAFolderThatTakesNoFile) {
+  const auto [exit_code, text] = shell(kScript + "--program " + kProgram + "/proc/self");
+  EXPECT_EQ(exit_code, 1);
+  EXPECT_THAT(text, HasSubstr("measure-gpu.sh: /proc/"));
+  EXPECT_THAT(text, HasSubstr("no file can be written there"));
+}
+
 TEST_F(MeasureProgram, ScriptSaysTheSame) {
   EXPECT_EQ(shell(kScript + "--help").first, 0);
   EXPECT_EQ(shell(kScript + "--bugdet-s 3").first, 2);

@@ -1,4 +1,6 @@
 /// Can a user search on the simulator: logged, continued after Ctrl-C, with the best found, and 3 when there is none?
+#include <fmt/format.h>
+
 #include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -67,6 +69,10 @@ TEST_F(SearchVerb, FindsTheLargestWithMaximiseAndTheLogKnowsIt) {
   const auto largest = log::best_designs(log::Log::open(file("a.sqlite"), log::OpenMode::read_only), "m6",
                                          "average_power_w", 60, Direction::maximise);
   EXPECT_EQ(workload.at("best").at(0).at("average_power_w"), largest.at(0).values.at(0));
+  const Outcome text = hindsight(
+      command("a.sqlite", {"--space", "tiny", "--queries", "60", "--objective", "average_power_w", "--maximise"}));
+  EXPECT_THAT(text.out, HasSubstr("a search for the best average_power_w asked for"));
+  EXPECT_THAT(text.out, HasSubstr(fmt::format(", average_power_w = {:.6g}\n", largest.at(0).values.at(0))));
 }
 
 TEST_F(SearchVerb, OfEveryDesignAgreesWithTheExactOptimum) {

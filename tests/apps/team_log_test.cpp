@@ -436,6 +436,31 @@ TEST_F(TeamLog, ACampaignIsEvaluatedByWorkers) {
   EXPECT_EQ(count_of("SELECT sum(attempts) FROM tasks"), 40) << "work was done twice";
 }
 
+TEST_F(TeamLog, ACampaignsWorkIsOfItsVersion) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  const std::string quick =
+      write("quick.yaml", "method: margins\nhidden: [16]\nensemble: 2\nsteps: 60\nfinal_steps: 20\n");
+  std::vector<std::string> arguments = campaign("1", quick);
+  arguments.insert(arguments.end(), {"--evaluator-version", "2"});
+  Process running(arguments);
+  wait_until("SELECT CASE WHEN to_regclass('tasks') IS NULL THEN 0 ELSE 1 END", 1);
+  wait_until("SELECT count(*) FROM tasks", 10);
+  EXPECT_EQ(value_of("SELECT DISTINCT CAST(options_json AS JSONB) ->> 'evaluator_version' FROM runs WHERE kind = "
+                     "'campaign'"),
+            "2");
+  EXPECT_EQ(count_of("SELECT count(*) FROM runs JOIN evaluators ON definition_hash = CAST(options_json AS JSONB) ->> "
+                     "'evaluator_definition' WHERE kind = 'ask' AND definition LIKE '%version=2%'"),
+            1);
+  expect_one_line_error(hindsight(worker("0")), 2,
+                        "nothing waits for this version of 'sim', only for 'sim' of version 2");
+  const Outcome told = hindsight(
+      worker("0", {"--evaluator-version", "2", "--evaluator-metrics", "latency_s", "--most", "20", "--wait", "60"}));
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  const Outcome outcome = running.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count_of("SELECT count(*) FROM evaluations"), 20);
+}
+
 /// A round that chooses for long finds most of the space answered by somebody else when it asks.
 TEST_F(TeamLog, ACampaignAsksForNothingThatWasAnsweredWhileItChose) {
   if (!can_train()) GTEST_SKIP() << "built without LibTorch";

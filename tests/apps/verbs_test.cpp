@@ -196,6 +196,27 @@ TEST_F(Verbs, ACoolingClassThatIsNamedIsTheChips) {
   EXPECT_THAT(checked.out, HasSubstr("22nm-silicon@card (card, not the chip's own phone);"));
 }
 
+/// A name with an '@' in a folder of data, and a file that is called as a technology with its class.
+TEST_F(Verbs, ATechnologyMayBeCalledWithAnAt) {
+  std::string text = read_file(hindsight::test::repository() / "data/technology/7nm-silicon.yaml");
+  text.replace(text.find("name: 7nm-silicon"), 17, "name: my@node");
+  std::filesystem::create_directories(file("own/data/technology"));
+  static_cast<void>(write("own/data/technology/my@node.yaml", text));
+  static_cast<void>(write("7nm-silicon@liquid", text));
+  const Surroundings there{.environment = {{"HINDSIGHT_DATA_DIR", file("own")}}, .folder = folder_};
+  const auto simulated = [&](const std::string& technology) {
+    return hindsight(
+        {"simulate", "--workload", "m6", "--design", "coral_edge_tpu", "--technology", technology, "--json"}, there);
+  };
+  for (const auto& [asked, name] : {std::pair("my@node", "my@node"), std::pair("my@node@liquid", "my@node@liquid"),
+                                    std::pair("./7nm-silicon@liquid", "my@node")}) {
+    const Outcome outcome = simulated(asked);
+    ASSERT_NE(outcome.exit_code, 2) << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out).at("technology"), name);
+  }
+  expect_one_line_error(simulated("7nm-silicon@liquid"), 2, "Write ./7nm-silicon@liquid for the file, or rename");
+}
+
 TEST_F(Verbs, SimulateAgreesWithTheLog) {
   const std::string log = small_log();
   const Json stats = json_of(hindsight({"log", "stats", log, "--json", "--workload", "mobilenet_v2", "--top", "1"}));

@@ -124,6 +124,16 @@ TEST(Config, OnlyFiniteNumbersAreNumbers) {
   EXPECT_TRUE(test::error_of([] { (void)parse("a: 1e300").at("a").as_int(); }));
 }
 
+TEST(Config, DaysAreOfTheCalendar) {
+  const auto day = [](const std::string& text) { return parse("a: " + text + "\n").at("a").as_day(); };
+  EXPECT_EQ(day("2026-01-31"), "2026-01-31");
+  EXPECT_EQ(day("'2024-02-29'"), "2024-02-29");
+  for (const char* text :
+       {"2026-02-29", "2026-00-10", "2026-1-31", "31.01.2026", "soon", "2026-01-31 12:00", "-026-01-31"}) {
+    EXPECT_THROW(static_cast<void>(day(text)), Error) << text;
+  }
+}
+
 TEST(Config, BooleansAreTrueAndFalseOnly) {
   EXPECT_FALSE(parse("a: false").at("a").as_bool());
   for (const char* text : {"yes", "on", "True", "1", "\"true\""}) {

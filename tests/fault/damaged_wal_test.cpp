@@ -2,6 +2,7 @@
 /// of them.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <bit>
 #include <fstream>
 #include <set>
 
@@ -95,6 +96,44 @@ TEST_F(FaultFixture, Class05LogsDamagedAtRandomAreRefusedOrWholeAndRepaired) {
   const Tally tally = damage_log(30, 20261129, folder());
   EXPECT_EQ(tally.count, 30);
   EXPECT_TRUE(tally.clean()) << tally.words();
+}
+
+/// The eight bytes of a number as a page has it. [spec: sqlite-format]
+std::string as_stored(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(bits >> static_cast<unsigned>(shift) & 0xffU);
+  return bytes;
+}
+
+/// Pages have no checksum: the last bit of an area, turned over where it lies, leaves a sound log with another number.
+/// Only the model, asked again, tells.
+TEST_F(FaultFixture, Class05ANumberThatChangedWhereItLiesIsFoundByTheModel) {
+  lay_out(scenario("export"), folder());
+  const fs::path log = folder() / "a.db";
+  const double area =
+      SQLite::Database(log.string())
+          .execAndGet("SELECT area_mm2 FROM evaluations WHERE feasible = 1 ORDER BY evaluation_id LIMIT 1")
+          .getDouble();
+  std::string bytes = read_file(log);
+  const std::string stored = as_stored(area);
+  int turned = 0;
+  for (std::size_t at = bytes.find(stored); at != std::string::npos; at = bytes.find(stored, at + 1)) {
+    bytes[at + stored.size() - 1] = static_cast<char>(bytes[at + stored.size() - 1] ^ 1);
+    ++turned;
+  }
+  ASSERT_GT(turned, 0) << area;
+  const auto verify = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"log", "verify", "a.db"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words, {.folder = folder()});
+  };
+  EXPECT_EQ(verify({"--deep"}).exit_code, 0);
+  std::ofstream(log, std::ios::binary) << bytes;
+  EXPECT_EQ(verify({}).exit_code, 0);
+  const Ended deep = verify({"--deep"});
+  EXPECT_EQ(deep.exit_code, 4) << deep.out;
+  EXPECT_NE(deep.out.find("another result ("), std::string::npos) << deep.out;
 }
 
 }  // namespace

@@ -14,7 +14,10 @@
 #include "fault/fail_loop.h"
 #include "fault/fault_fixture.h"
 #include "hindsight/core/files.h"
+#include "hindsight/measure/json_lines.h"
+#include "hindsight/measure/plan.h"
 #include "log/process.h"
+#include "repository.h"
 
 namespace hindsight::fault::test {
 namespace {
@@ -274,6 +277,35 @@ TEST_F(Class03SmallDisk, ARealFileSystemThatBecomesReadOnly) {
     const Ended table = run({"log", "export", "a.db", "--out", "out.csv"}, {.folder = folder()});
     EXPECT_EQ(table.exit_code, 1);
     EXPECT_THAT(table.err, HasSubstr("out.csv: cannot write: Read-only file system"));
+  });
+}
+
+/// The script around the measuring program, whose own log has no room on the disk either.
+TEST_F(Class03SmallDisk, AMeasurementOfAGpuGoesOnWhenThereIsRoom) {
+  on_small_disk([this](const SmallDisk& disk) {
+    constexpr std::size_t kDisk = 300 << 10, kFree = 8 << 10;
+    std::ofstream(folder() / "other") << std::string(kDisk - kFree, 'x');
+    const fs::path program = temporary_.write(  // a made device has no landscape
+        "program.sh", "#!/bin/sh\n[ $1 = --landscape ] || exec '" HINDSIGHT_MEASURE_MADE "' \"$@\"\n");
+    fs::permissions(program, fs::perms::owner_all);
+    const auto script = [&] {
+      return run_program(
+          hindsight::test::repository() / "scripts/measure-gpu.sh",
+          {"--program", program.string(), "out", "--", "--only", "device"},
+          // Told where cuBLASLt is, it does not look for it.
+          {.folder = folder(), .environment = {{"HINDSIGHT_CUBLASLT", "/"}, {"HINDSIGHT_CUBLASLT_INCLUDE", "/"}}});
+    };
+    const Ended full = script();
+    EXPECT_EQ(full.exit_code, 1) << full.out << full.err;
+    EXPECT_THAT(full.err, HasSubstr("measure-gpu.sh: the disk of "));
+    const std::string kept = read_file(folder() / "out/measurements.jsonl");
+    EXPECT_EQ(measure::whole_tasks(kept, "kept"), kept.size());
+    ASSERT_TRUE(disk.grow());
+    const Ended rest = script();
+    EXPECT_EQ(rest.exit_code, 0) << rest.out << rest.err;
+    const std::string all = read_file(folder() / "out/measurements.jsonl");
+    EXPECT_TRUE(all.starts_with(kept));
+    EXPECT_EQ(measure::finished_tasks(measure::parse_json_lines(all, "all"), "GPU-made").size(), 10U);
   });
 }
 

@@ -119,6 +119,11 @@ void read_answers_table(std::string_view bytes) {
 }
 
 void read_measured(std::string_view bytes) {
+  try {
+    const std::size_t whole = measure::whole_tasks(bytes, "input.jsonl");
+    require(measure::whole_tasks(bytes.substr(0, whole), "input.jsonl") == whole, "whole tasks are whole");
+  } catch (const Error&) {  // the end of another file; the lines are read all the same
+  }
   for (const auto last : {measure::LastLine::must_be_whole, measure::LastLine::may_be_cut}) {
     try {
       (void)measure::parse_json_lines(bytes, "input.jsonl", last);

@@ -14,6 +14,7 @@
 #include "hindsight/space/design_space.h"
 #include "hindsight/space/expression.h"
 #include "hindsight/space/short_id.h"
+#include "hindsight/workload/synthetic.h"
 
 namespace hindsight::fuzz {
 
@@ -159,6 +160,18 @@ void read_numbers(std::string_view bytes) {
   for (const char c : shown) require(static_cast<unsigned char>(c) >= 0x20, "no control character is shown");
 }
 
+/// Names of networks that are drawn from a seed, as logs and tables have them, and of sets of them.
+void read_synthetic(std::string_view bytes) {
+  if (workload::names_synthetic_set(bytes)) {
+    const std::string last = workload::synthetic_names(bytes).back();
+    require(workload::find_synthetic(last).has_value(), "a network of a set is there");
+    return;
+  }
+  const std::optional<std::string> group = workload::synthetic_group_of(bytes);
+  require(group.has_value() == workload::synthetic_family_of(bytes).has_value(), "a family has a group");
+  if (const auto network = workload::find_synthetic(bytes)) require(network->name() == bytes, "it has its name");
+}
+
 }  // namespace
 
 std::span<const Reader> word_readers() {
@@ -171,6 +184,7 @@ std::span<const Reader> word_readers() {
       Reader{.name = "question", .read = read_question, .dictionary = "json"},
       Reader{.name = "command_words", .read = read_command_words, .dictionary = "command_line"},
       Reader{.name = "numbers", .read = read_numbers, .dictionary = "expression"},
+      Reader{.name = "synthetic", .read = read_synthetic, .dictionary = "command_line"},
   };
   return kReaders;
 }

@@ -11,6 +11,7 @@
 #include "hindsight/accel/peer_cases.h"
 #include "hindsight/accel/silicon.h"
 #include "hindsight/accel/silicon_chips.h"
+#include "hindsight/accel/sram_fit.h"
 #include "hindsight/accel/technology.h"
 #include "hindsight/core/config.h"
 #include "hindsight/core/hash.h"
@@ -106,6 +107,7 @@ void read_published_areas(std::string_view bytes) {
 void read_silicon_figures(std::string_view bytes) {
   (void)accel::load_silicon_figures(as_file(bytes, ".yaml").string());
 }
+void read_sram_table(std::string_view bytes) { (void)accel::read_sram_samples(as_file(bytes, ".csv")); }
 void read_peer_cases(std::string_view bytes) { (void)accel::peers::load_peer_cases(as_file(bytes, ".csv")); }
 /// A GPU whose sheet and calibration ship.
 const gpu::GpuSpec& shipped_gpu() {
@@ -170,6 +172,7 @@ std::span<const Reader> yaml_readers() {
       Reader{.name = "published_areas", .read = read_published_areas, .dictionary = "yaml"},
       Reader{.name = "silicon_figures", .read = read_silicon_figures, .dictionary = "yaml"},
       Reader{.name = "peer_cases", .read = read_peer_cases, .dictionary = "table"},
+      Reader{.name = "sram_table", .read = read_sram_table, .dictionary = "table"},
       Reader{.name = "gpu", .read = read_gpu, .dictionary = "yaml"},
       Reader{.name = "gpu_sources", .read = read_gpu_sources, .dictionary = "yaml"},
       Reader{.name = "calibration", .read = read_calibration, .dictionary = "yaml"},

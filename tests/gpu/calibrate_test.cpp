@@ -1,5 +1,6 @@
 /// Does a fit find the constants that made its data, keep to the rules of its split, and refuse bad data? Do files go
 /// both ways?
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -210,7 +211,7 @@ TEST(CalibrationFile, ReadsWhatItWrites) {
     EXPECT_LE(relative_error(read.constants.*field.member, written.constants.*field.member), test::kSixDigits * 10)
         << field.key;
   }
-  std::string text = to_yaml(report, "x", "y");
+  std::string text = to_yaml(report, "x", "2026-11-21");
   text.replace(text.find("l2_efficiency"), std::string("l2_efficiency").size(), "l2_eficiency");
   std::ofstream(file) << text;
   try {
@@ -230,6 +231,19 @@ TEST(CalibrationFile, TextsMayHoldAnything) {
   const test::EditedYaml file(to_yaml(report, "hindsight calibrate --where 'a: b'='c # d'", "2026-11-21"));
   EXPECT_EQ(read_calibration(file.path()).gpu, report.calibration.gpu);
   EXPECT_EQ(read_calibration(file.path()).data, report.calibration.data);
+}
+
+TEST(CalibrationFile, ItsDateIsADay) {
+  const std::string shipped = "data/gpus/calibration/gemm/l40s.yaml", date = "date: 2026-11-28\n";
+  for (const char* text : {"last week", "2026-02-30", "2026-13-01", "28.11.2026", "2026-11-28T12:00:00Z", "20261128"}) {
+    const test::EditedYaml other(shipped, date, fmt::format("date: {}\n", text));
+    test::expect_usage_error([&] { static_cast<void>(read_calibration(other.path())); },
+                             {"edited.yaml:7:7: ", text, "which is no day. Write one as YYYY-MM-DD"});
+  }
+  for (const char* line : {"date: 2024-02-29\n", "date: '2026-11-28'\n", ""}) {
+    const test::EditedYaml other(shipped, date, line);
+    EXPECT_EQ(read_calibration(other.path()).gpu, "l40s") << line;
+  }
 }
 
 /// What a fit was made to keep, because the board is peculiar, stays with the board.

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "hindsight/core/files.h"
+#include "hindsight/log/backup.h"
 #include "hindsight/log/query.h"
 #include "log/log_fixture.h"
 #include "log/process.h"
@@ -123,6 +124,22 @@ TEST_F(Version2Test, BecomesVersion3WithItsRowsAndTheViewsOfItsUser) {
             "0,0reticle");
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM pragma_foreign_key_check").getInt(), 0);
   EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok");
+}
+
+/// What `log backup` took before a migration is the log of the old version afterwards, and can be migrated itself.
+TEST_F(Version2Test, ABackupFromBeforeKeepsItsVersion) {
+  const std::filesystem::path copy = folder_ / "copy.db";
+  EXPECT_EQ(back_up_log(file_, copy).evaluations, 2U);
+  static_cast<void>(Log::open(file_, OpenMode::read_write));
+  EXPECT_EQ(summary(Log::open(file_, OpenMode::read_only)).schema_version, 3);
+  {
+    const Log kept = Log::open(copy, OpenMode::read_only);
+    EXPECT_EQ(summary(kept).schema_version, 2);
+    EXPECT_EQ(evaluations(kept), rows_);
+  }
+  const Log migrated = Log::open(copy, OpenMode::read_write);
+  EXPECT_EQ(summary(migrated).schema_version, 3);
+  EXPECT_EQ(evaluations(migrated), rows_);
 }
 
 TEST_F(Version2Test, AnEarlierVersionNamesWhatMigratesIt) {

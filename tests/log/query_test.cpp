@@ -262,6 +262,25 @@ TEST_F(QueryTest, RunsNewestFirst) {
   EXPECT_EQ(recent_runs(*log_, 1).size(), 1U);
 }
 
+TEST_F(QueryTest, RunsThatHaveNotEndedAreThoseOfAKindAndAHost) {
+  const auto begin = [&](RunKind kind, const std::string& host) {
+    Provenance from = provenance();
+    from.host = host;
+    return log_->begin_run(kind, from, R"({"rounds":3})");
+  };
+  const std::int64_t older = begin(RunKind::campaign, "here"), finished = begin(RunKind::campaign, "here");
+  const std::int64_t newer = begin(RunKind::campaign, "here");
+  static_cast<void>(begin(RunKind::campaign, "there"));
+  static_cast<void>(begin(RunKind::sweep, "here"));
+  log_->end_run(finished, RunStatus::finished);
+  std::vector<std::int64_t> ids;
+  for (const RunInfo& run : unended_runs(*log_, RunKind::campaign, "here")) {
+    ids.push_back(run.run_id);
+    EXPECT_EQ(run.options_json, R"({"rounds":3})");
+  }
+  EXPECT_THAT(ids, ElementsAre(newer, older));
+}
+
 TEST_F(QueryTest, WorkloadsComeWithTheirContext) {
   const auto records = workloads(*log_);
   ASSERT_EQ(records.size(), 2U);

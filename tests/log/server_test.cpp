@@ -322,12 +322,14 @@ TEST_F(ServerLog, AQueryReads) {
   EXPECT_EQ(value_of("SELECT count(*) FROM evaluations"), "2500");
 }
 
-/// Asked designs `first` to `first + count`, for "sim".
-void ask_for(Log& log, int first, int count) {
+/// Asked designs `first` to `first + count`, for "sim", of one version where that is not empty.
+void ask_for(Log& log, int first, int count, const std::string& definition = "") {
   Transaction whole(log);
   const Ids ids = register_all(log);
-  const std::int64_t run = log.begin_run(RunKind::ask, provenance(),
-                                         R"({"space":"edge","evaluator":"sim","objective":"latency_s","metrics":[]})");
+  const std::string version = definition.empty() ? "" : R"("evaluator_definition":")" + definition + R"(",)";
+  const std::int64_t run =
+      log.begin_run(RunKind::ask, provenance(),
+                    R"({"space":"edge",)" + version + R"("evaluator":"sim","objective":"latency_s","metrics":[]})");
   std::vector<ProposalRow> rows;
   for (int i = first; i < first + count; ++i) {
     rows.push_back({.design_text_id = text_id(i),
@@ -349,7 +351,7 @@ TEST_F(ServerLog, WorkGoesToOneWorkerEach) {
       const std::string name = "worker" + std::to_string(getpid());
       Log own = Log::open(address_, OpenMode::read_write);
       for (;;) {
-        const std::vector<Task> tasks = claim_tasks(own, "sim", name, 7, std::chrono::seconds(60));
+        const std::vector<Task> tasks = claim_tasks(own, {.name = "sim"}, name, 7, std::chrono::seconds(60));
         if (tasks.empty()) return;
         std::vector<std::int64_t> ids;
         for (const Task& task : tasks) ids.push_back(task.proposal_id);
@@ -358,7 +360,7 @@ TEST_F(ServerLog, WorkGoesToOneWorkerEach) {
     }));
   }
   for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
-  const TaskCounts counts = task_counts(log, "sim");
+  const TaskCounts counts = task_counts(log, {.name = "sim"});
   EXPECT_EQ(counts.done, 400U);
   EXPECT_EQ(counts.handed_out_again, 0U) << "two workers had one task";
   EXPECT_EQ(value_of("SELECT sum(attempts) FROM tasks"), "400");
@@ -367,25 +369,26 @@ TEST_F(ServerLog, WorkGoesToOneWorkerEach) {
 TEST_F(ServerLog, ALeaseEndsUnlessItIsRenewed) {
   Log log = Log::open(address_, OpenMode::read_write_create);
   ask_for(log, 0, 3);
-  EXPECT_EQ(awaited_evaluators(log), std::vector<std::string>{"sim"});
-  const std::vector<Task> first = claim_tasks(log, "sim", "a", 2, std::chrono::seconds(1));
+  ASSERT_EQ(awaited_evaluators(log).size(), 1U);
+  EXPECT_EQ(awaited_evaluators(log)[0].name, "sim");
+  const std::vector<Task> first = claim_tasks(log, {.name = "sim"}, "a", 2, std::chrono::seconds(1));
   ASSERT_EQ(first.size(), 2U);
   EXPECT_EQ(first[0].design_text_id, text_id(0));
   EXPECT_EQ(first[0].workload, "net_a");
-  EXPECT_EQ(claim_tasks(log, "sim", "b", 5, std::chrono::seconds(60)).size(), 1U);
+  EXPECT_EQ(claim_tasks(log, {.name = "sim"}, "b", 5, std::chrono::seconds(60)).size(), 1U);
   EXPECT_EQ(renew_tasks(log, "a", std::chrono::seconds(60)), 2U);
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));
-  EXPECT_TRUE(claim_tasks(log, "sim", "b", 5, std::chrono::seconds(60)).empty()) << "a's heart beats";
+  EXPECT_TRUE(claim_tasks(log, {.name = "sim"}, "b", 5, std::chrono::seconds(60)).empty()) << "a's heart beats";
   EXPECT_EQ(renew_tasks(log, "a", std::chrono::seconds(1)), 2U);
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));
-  EXPECT_EQ(task_counts(log, "sim").expired, 2U);
-  const std::vector<Task> taken_over = claim_tasks(log, "sim", "b", 5, std::chrono::seconds(60));
+  EXPECT_EQ(task_counts(log, {.name = "sim"}).expired, 2U);
+  const std::vector<Task> taken_over = claim_tasks(log, {.name = "sim"}, "b", 5, std::chrono::seconds(60));
   ASSERT_EQ(taken_over.size(), 2U);
   EXPECT_EQ(taken_over[0].attempts, 2);
   EXPECT_EQ(renew_tasks(log, "a", std::chrono::seconds(60)), 0U) << "they are b's now";
   EXPECT_EQ(release_tasks(log, "b"), 3U);
-  EXPECT_EQ(task_counts(log, "sim").open, 3U);
-  EXPECT_TRUE(claim_tasks(log, "other", "b", 5, std::chrono::seconds(60)).empty());
+  EXPECT_EQ(task_counts(log, {.name = "sim"}).open, 3U);
+  EXPECT_TRUE(claim_tasks(log, {.name = "other"}, "b", 5, std::chrono::seconds(60)).empty());
 }
 
 TEST_F(ServerLog, WhatIsAnsweredOrForgottenIsNoWork) {
@@ -397,16 +400,36 @@ TEST_F(ServerLog, WhatIsAnsweredOrForgottenIsNoWork) {
   std::vector<PendingDesign> pending = pending_designs(log);
   ASSERT_EQ(pending.size(), 3U);
   forget(log, {pending[0]});
-  const std::vector<Task> tasks = claim_tasks(log, "sim", "a", 10, std::chrono::seconds(60));
+  const std::vector<Task> tasks = claim_tasks(log, {.name = "sim"}, "a", 10, std::chrono::seconds(60));
   ASSERT_EQ(tasks.size(), 2U);
   EXPECT_EQ(tasks[0].design_text_id, text_id(2));
-  EXPECT_EQ(task_counts(log, "sim").done, 2U);
+  EXPECT_EQ(task_counts(log, {.name = "sim"}).done, 2U);
   const auto [kind, message] = error_of([&] {
     Log local = Log::open(file_, OpenMode::read_write_create);
-    static_cast<void>(claim_tasks(local, "sim", "a", 1, std::chrono::seconds(60)));
+    static_cast<void>(claim_tasks(local, {.name = "sim"}, "a", 1, std::chrono::seconds(60)));
   });
   EXPECT_EQ(kind, ErrorKind::usage);
   EXPECT_THAT(message, HasSubstr("hands out no work"));
+}
+
+TEST_F(ServerLog, WorkOfAVersionIsLeftToIt) {
+  Log log = Log::open(address_, OpenMode::read_write_create);
+  const TaskEvaluator older{.name = "sim", .definition = std::string(64, 'a')};
+  const TaskEvaluator newer{.name = "sim", .definition = std::string(64, 'b')};
+  ask_for(log, 0, 3, older.definition);
+  ask_for(log, 3, 2);
+  EXPECT_EQ(task_counts(log, older).open, 5U);
+  EXPECT_EQ(task_counts(log, newer).open, 2U) << "what any version may answer";
+  EXPECT_EQ(claim_tasks(log, newer, "a", 10, std::chrono::seconds(60)).size(), 2U);
+  EXPECT_TRUE(claim_tasks(log, newer, "a", 10, std::chrono::seconds(60)).empty());
+  ASSERT_EQ(awaited_evaluators(log).size(), 2U);
+  EXPECT_EQ(awaited_evaluators(log)[1].name, "sim");
+  EXPECT_EQ(awaited_evaluators(log)[1].definition, older.definition);
+  const Ids ids = register_all(log);
+  const std::int64_t other = log.add_evaluator("sim", newer.definition, "the next version");
+  log.append(ids.run, ids.space, other, {feasible_row(ids.workload, text_id(1), 1, 1)});
+  EXPECT_EQ(pending_designs(log).size(), 5U) << "another version's row is no answer";
+  EXPECT_EQ(claim_tasks(log, older, "b", 10, std::chrono::seconds(60)).size(), 3U);
 }
 
 TEST_F(ServerLog, CopiedQuestionsBecomeWork) {
@@ -416,7 +439,7 @@ TEST_F(ServerLog, CopiedQuestionsBecomeWork) {
   }
   copy_log(file_, address_, Contradictions::refuse);
   Log log = Log::open(address_, OpenMode::read_write);
-  EXPECT_EQ(claim_tasks(log, "sim", "a", 10, std::chrono::seconds(60)).size(), 5U);
+  EXPECT_EQ(claim_tasks(log, {.name = "sim"}, "a", 10, std::chrono::seconds(60)).size(), 5U);
 }
 
 /// A server that takes every row and refuses the transaction: what is checked at its end, or no room for its log.

@@ -194,6 +194,53 @@ TEST(JsonLines, UnfinishedLastLineOfAKilledWriter) {
   EXPECT_THAT(problem_of(start + "{\n" + row + "\n", LastLine::may_be_cut), HasSubstr("m.jsonl:2"));
 }
 
+/// A task is there with all of its rows or with none, wherever its writing ended.
+TEST(JsonLines, ATaskThatWasCutOffHasNoRows) {
+  Quantity quantity;
+  quantity.task = "device/latency";
+  const std::string start = to_json_line(session()) + "\n", first = task_lines({gemm()}, {});
+  const std::string second = task_lines({}, {quantity, quantity, quantity});
+  EXPECT_EQ(first, to_json_line(gemm()) + "\n") << "a single row has nothing to add";
+  EXPECT_THAT(second, HasSubstr(R"("rows_left":2})"));
+  EXPECT_EQ(task_lines({}, {}), "");
+  const std::string text = start + first + second;
+  EXPECT_EQ(whole_tasks(text, "m.jsonl"), text.size());
+  EXPECT_EQ(parse_json_lines(text, "m.jsonl")[0].quantities.size(), 3U);
+  const std::size_t one = start.size(), two = start.size() + first.size();
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+    const std::string cut = text.substr(0, bytes);
+    EXPECT_EQ(whole_tasks(cut, "m.jsonl"), bytes < one ? 0 : bytes < two ? one : two) << bytes;
+    const auto sessions = parse_json_lines(cut, "m.jsonl", LastLine::may_be_cut);
+    if (sessions.empty() || bytes + 1 == text.size()) continue;  // only the newline is missing: it can be read
+    EXPECT_TRUE(sessions[0].quantities.empty()) << bytes;
+  }
+  const std::string in_part = second.substr(0, second.find('\n') + 1);
+  const auto again = parse_json_lines(start + first + in_part + start + first, "m.jsonl", LastLine::may_be_cut);
+  ASSERT_EQ(again.size(), 2U);
+  EXPECT_EQ(again[1].gemms.size(), 1U) << "what is complete stays";
+}
+
+/// A text that looks like the count inside a row is not one.
+TEST(JsonLines, TheCountOfRowsIsNoText) {
+  GemmRow row = gemm();
+  row.message = "a,\"rows_left\":2";
+  const std::string text = to_json_line(session()) + "\n" + task_lines({row}, {});
+  EXPECT_EQ(whole_tasks(text, "m.jsonl"), text.size());
+  EXPECT_EQ(parse_json_lines(text, "m.jsonl", LastLine::may_be_cut)[0].gemms.size(), 1U);
+  const std::string hostile = R"({"record":"session","rows_left":1})";
+  EXPECT_EQ(parse_json_lines(text + hostile, "m.jsonl", LastLine::may_be_cut).size(), 2U);
+}
+
+/// A file of somebody else, whose last line has no end, is not shortened.
+TEST(JsonLines, ARestThatNoRecordBeginsWithIsRefused) {
+  const std::string text = to_json_line(session()) + "\n";
+  EXPECT_EQ(whole_tasks(text + R"({"rec)", "m.jsonl"), text.size());
+  for (const std::string& rest : {std::string("notes"), std::string(3, '\0'), std::string(R"({"n":1)")}) {
+    EXPECT_THROW(static_cast<void>(whole_tasks(rest, "m.jsonl")), Error);
+    EXPECT_THROW(static_cast<void>(whole_tasks(text + rest, "m.jsonl")), Error);
+  }
+}
+
 TEST(JsonLines, UnknownKeysAreForLaterVersions) {
   const auto sessions = parse_json_lines(R"({"record":"session","gpu_name":"X","moon":"full","n":null})", "m.jsonl");
   ASSERT_EQ(sessions.size(), 1U);

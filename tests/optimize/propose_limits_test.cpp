@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hindsight/optimize/propose.h"
 #include "optimize/bowl_model.h"
@@ -112,6 +115,39 @@ TEST(Propose, AdvisesWhatTheCallerKnowsWhereNothingIsLikely) {
   EXPECT_EQ(asked, 2) << "only where nothing is found";
   options.unlikely_remedy = [] { return std::string(); };
   EXPECT_THAT(no_feasible_message(model_at(0.05), options), HasSubstr("Allow p_feasible >= 0.0"));
+}
+
+TEST(Propose, TriesNoOfferThatNobodyReads) {
+  std::uint64_t judged = 0;  // by all searches: each asks for the facts of what it looks at
+  const auto area = [&judged](const LevelMatrix& levels) {
+    judged += static_cast<std::uint64_t>(levels.rows());
+    return batched(product_area)(levels);
+  };
+  ProposeOptions options = options_for({"one"});
+  options.constraints = {{.name = "area_mm2", .limit = 6, .value = area},
+                         {.name = "time_s", .limit = 100, .value = batched(product_time)}};
+  const surrogate::Model model = bowl_model();
+  EXPECT_THAT(no_feasible_message(model, options), HasSubstr("or time_s <= "));
+  const std::uint64_t explained = std::exchange(judged, 0);
+  options.explains = false;
+  EXPECT_EQ(no_feasible_message(model, options), "no design found meets all limits");
+  EXPECT_LT(judged, explained);
+  options.constraints = {{.name = "area_mm2", .limit = 27, .value = area}};
+  const std::vector<std::uint16_t> best = propose(model, options).proposals.front().design.levels;
+  options.explains = true;
+  EXPECT_EQ(propose(model, options).proposals.front().design.levels, best);
+}
+
+TEST(Propose, AsksForNoRemedyThatNobodyReads) {
+  ProposeOptions options = options_for({"one"});
+  options.explains = false;
+  options.unlikely_remedy = [] {
+    ADD_FAILURE() << "asked";
+    return std::string("Ask another model?");
+  };
+  const surrogate::Model model =
+      bowl_model([](std::size_t p, std::size_t /*level*/) { return p == 0 ? std::log(0.05 / 0.95) : 0.0; });
+  EXPECT_TRUE(no_feasible_message(model, options).ends_with("needed: no design found meets all limits"));
 }
 
 TEST(Propose, OffersNothingBeyondALimitThatNobodySets) {

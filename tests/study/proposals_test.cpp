@@ -148,21 +148,30 @@ TEST(RemarkOnValuesBeyondLog, NamesAMaximisedMetricAsItself) {
   EXPECT_THAT(remark_on_values_beyond_log(proposals), HasSubstr("cautiously throughput up to 4, of the log 2."));
 }
 
-TEST(RemarkOnFewRows, IsNotedBesideProposals) {
-  const hindsight::test::TemporaryFolder folder;
+/// Of a model to which all designs are alike, and all but sure to be feasible.
+surrogate::Model::Parts sure_parts() {
   const auto sure = [](std::size_t p, std::size_t) { return p == 0 ? 5.0 : 0.0; };
   const space::DesignSpace space = test::mixed_space();
-  surrogate::Model::Parts parts =
-      optimize::make_model(space, {optimize::additive_network(space, test::zero, sure, test::zero)}).parts();
+  return optimize::make_model(space, {optimize::additive_network(space, test::zero, sure, test::zero)}).parts();
+}
+
+/// Few designs, of a short search, by the model of a file.
+ProposalRequest request_for(const std::filesystem::path& model, const std::string& workload) {
+  ProposalRequest request;
+  request.model = model.string();
+  request.workloads = {workload};
+  request.options.search.evaluations = 300;
+  request.options.count = 3;
+  return request;
+}
+
+TEST(RemarkOnFewRows, IsNotedBesideProposals) {
+  const hindsight::test::TemporaryFolder folder;
+  surrogate::Model::Parts parts = sure_parts();
   parts.provenance["feasible_rows"] = "12";
   const auto file = folder / "few.safetensors";
   surrogate::save_model(surrogate::Model(std::move(parts)), file);
-  ProposalRequest request;
-  request.model = file.string();
-  request.workloads = {"one"};
-  request.options.search.evaluations = 500;
-  request.options.count = 1;
-  EXPECT_THAT(propose(request, {}).remarks, ElementsAre(HasSubstr("learnt from 12 feasible rows")));
+  EXPECT_THAT(propose(request_for(file, "one"), {}).remarks, ElementsAre(HasSubstr("learnt from 12 feasible rows")));
 }
 
 TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {
@@ -184,21 +193,13 @@ TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {
 /// Every number of its file is finite, and e^800 is not.
 TEST(Propose, AModelThatPredictsNoNumberIsRefused) {
   const hindsight::test::TemporaryFolder folder;
-  const auto sure = [](std::size_t p, std::size_t) { return p == 0 ? 5.0 : 0.0; };
-  const space::DesignSpace space = test::mixed_space();
-  surrogate::Model::Parts parts =
-      optimize::make_model(space, {optimize::additive_network(space, test::zero, sure, test::zero)}).parts();
+  surrogate::Model::Parts parts = sure_parts();
   parts.objective_scaler.value_scale = dataset::ValueScale::logarithmic;
   parts.objective_scaler.mean.setConstant(800);
   const auto file = folder / "large.safetensors";
   surrogate::save_model(surrogate::Model(std::move(parts)), file);
-  ProposalRequest request;
-  request.model = file.string();
-  request.workloads = {"one"};
-  request.options.search.evaluations = 500;
-  request.options.count = 1;
   try {
-    static_cast<void>(propose(request, {}));
+    static_cast<void>(propose(request_for(file, "one"), {}));
     ADD_FAILURE() << "proposed";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::incompatible);
@@ -258,11 +259,7 @@ TEST(Propose, LiftsWhatAModelOfOlderFeaturesSaysOfANetworkThatItLearnt) {
   const hindsight::test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "old.safetensors";
   surrogate::save_model(old_model_of(workload::load_network("m6")), file);
-  ProposalRequest request;
-  request.model = file.string();
-  request.workloads = {"m6"};
-  request.options.search.evaluations = 300;
-  request.options.count = 3;
+  ProposalRequest request = request_for(file, "m6");
   const Proposals lifted = propose(request, {});
   ASSERT_FALSE(lifted.result.proposals.empty());
   for (const optimize::Proposal& one : lifted.result.proposals) {
@@ -354,11 +351,7 @@ TEST(Propose, SaysThatNoBoundHoldsForANetworkOfAnothersName) {
   const hindsight::test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "other.safetensors";
   surrogate::save_model(model_of_another_m6(), file);
-  ProposalRequest request;
-  request.model = file.string();
-  request.workloads = {"m6"};
-  request.options.search.evaluations = 300;
-  request.options.count = 3;
+  ProposalRequest request = request_for(file, "m6");
   const Proposals proposals = propose(request, {});
   EXPECT_THAT(proposals.unbounded, ElementsAre("m6"));
   EXPECT_FALSE(proposals.result.proposals.front().lifted);

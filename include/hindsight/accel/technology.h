@@ -126,7 +126,8 @@ void require_expressible(const Technology& technology, const std::string& chip, 
 inline constexpr const char* kDefaultTechnology = "22nm-silicon";
 
 /// NAME from data/technology or a path; of version 2 "NAME@CLASS" with another cooling class for designs that name
-/// none, which the technology's name then ends with. Errors: Error{usage}, file:line:column.
+/// none, which the technology's name then ends with. A text that is a file or a name as it stands is that one, whatever
+/// '@' it has; Error{usage} where it is both. Errors: Error{usage}, file:line:column.
 [[nodiscard]] Technology load_technology(const std::string& name_or_path);
 /// The class of "NAME@CLASS"; none where the text has none. Error{usage} where there is no such class.
 [[nodiscard]] std::optional<Cooling> named_cooling(const std::string& text);

@@ -61,6 +61,8 @@ class ConfigNode {
   [[nodiscard]] std::string as_string() const;
   /// A text of one line that is not blank.
   [[nodiscard]] std::string as_name() const;
+  /// A day of the calendar as 2026-01-31, with or without quotes.
+  [[nodiscard]] std::string as_day() const;
   /// A finite number, not quoted.
   [[nodiscard]] double as_double(Bounds bounds = {}) const;
   /// A whole number, not quoted; `1e6` counts as one.

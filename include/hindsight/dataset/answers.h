@@ -70,8 +70,11 @@ struct AnswerWords {
 [[nodiscard]] std::map<std::string, std::vector<std::string>> asked_objectives(
     const std::vector<log::PendingDesign>& pending, std::int64_t space_id);
 
-/// Who was asked for these designs, on `workload`, or, where that is empty, on those of the rows; those with pending
-/// answers first; empty where nobody was. Error{usage}: several were.
+/// Who was asked for these designs, on `workload`, or, where that is empty, on those of the rows, as
+/// log::asked_evaluators(); none where nobody was.
+[[nodiscard]] std::vector<std::string> asked_evaluators(const log::Log& log, const space::DesignSpace& space,
+                                                        const Answers& answers, const std::string& workload = "");
+/// The only one of these; empty where nobody was asked. Error{usage}: several were.
 [[nodiscard]] std::string asked_evaluator(const log::Log& log, const CsvTable& table, const space::DesignSpace& space,
                                           const Answers& answers, const std::string& workload = "");
 

@@ -46,6 +46,9 @@ struct ExternalCommand {
 /// Error{usage} for a text that cannot be run, before anything begins.
 void require_command(const std::string& text);
 
+/// What the evaluator that external() makes of this command gives as its definition(), in any space.
+[[nodiscard]] std::string definition_of(const ExternalCommand& command);
+
 /// Knows no facts and no bounds. A question is one design on one workload; answers come back in the order of the
 /// questions, however many workers there are. Processes start with the first question, each in a process group of its
 /// own, and are gone with the evaluator.

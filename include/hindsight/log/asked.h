@@ -1,7 +1,7 @@
 /// Designs that somebody was asked to evaluate, and that no evaluation answers yet.
 ///
 /// They are the proposals of runs of the kind `ask`, one per design and workload. Nothing else is stored: an answer is
-/// an evaluation, however it came into the log.
+/// an evaluation, however it came into the log, by the version that the ask is of, where it is of one.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,14 @@ struct PendingDesign {
   std::int64_t space_id = 0;
   std::string design_text_id;
   std::string workload;
-  std::string evaluator;  ///< name of what is to answer
-  std::string reference;  ///< evaluator_reference() of the version that the ask is of; the name where it is of any
+  std::string evaluator;        ///< name of what is to answer
+  std::string definition = {};  ///< hash of the definition of the version that the ask is of; empty: of any
+  std::string reference;        ///< evaluator_reference() of that version; the name where it is of any
   std::string objective;
   std::optional<double> predicted = {};   ///< of the objective over all workloads asked for; nothing: drawn
   std::optional<double> p_feasible = {};  ///< smallest of these workloads; nothing: drawn, or asked by older versions
 };
-/// In the order they were asked for; a pair that was asked for twice stands once, as first asked.
+/// In the order they were asked for; a pair that was asked for twice stands once for each version, as first asked.
 [[nodiscard]] std::vector<PendingDesign> pending_designs(const Log& log);
 
 /// A design by its text id, and a workload by its name; an empty name is any.

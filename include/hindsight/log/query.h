@@ -182,6 +182,9 @@ struct RunInfo {
 /// The newest `limit` runs, newest first.
 [[nodiscard]] std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit);
 
+/// Runs of a kind and a host that have not ended, those that were killed among them; newest first.
+[[nodiscard]] std::vector<RunInfo> unended_runs(const Log& log, RunKind kind, const std::string& host);
+
 /// One evaluation with everything the log knows about it. Reused between calls: copy what must stay.
 struct EvaluationRecord {
   std::int64_t evaluation_id = 0;

@@ -24,6 +24,13 @@ struct Task {
   std::int64_t attempts = 1;  ///< how often it was handed out, this time included
 };
 
+/// Who answers: a name, and the hash of the definition of one version of it. Without the hash: those tasks alone that
+/// any version may answer.
+struct TaskEvaluator {
+  std::string name;
+  std::string definition = {};
+};
+
 struct TaskCounts {
   std::uint64_t open = 0;     ///< nobody has them
   std::uint64_t leased = 0;   ///< somebody works on them
@@ -32,10 +39,11 @@ struct TaskCounts {
   std::uint64_t handed_out_again = 0;  ///< leases beyond the first of a task
 };
 
-/// Claims at most `most` tasks for the evaluator of this name: those whose lease has ended, then in the order in which
-/// they were asked for. What was answered meanwhile is left out and done with. One statement claims them all, and two
-/// workers never get one. Errors: Error{usage} for a log in a file, which one process works on; those of writing.
-[[nodiscard]] std::vector<Task> claim_tasks(Log& log, const std::string& evaluator, const std::string& worker,
+/// Claims at most `most` tasks for this evaluator, those of its version before those of any: of either kind those whose
+/// lease has ended, then in the order in which they were asked for. What was answered meanwhile is left out and done
+/// with. One statement claims them all, and two workers never get one. Tasks of other versions are left to these.
+/// Errors: Error{usage} for a log in a file, which one process works on; those of writing.
+[[nodiscard]] std::vector<Task> claim_tasks(Log& log, const TaskEvaluator& evaluator, const std::string& worker,
                                             std::size_t most, std::chrono::seconds lease);
 /// Moves the end of all leases of this worker: a heartbeat. How many it has.
 std::size_t renew_tasks(Log& log, const std::string& worker, std::chrono::seconds lease);
@@ -43,8 +51,9 @@ std::size_t renew_tasks(Log& log, const std::string& worker, std::chrono::second
 std::size_t release_tasks(Log& log, const std::string& worker);
 /// These are answered, by whomever.
 void finish_tasks(Log& log, const std::vector<std::int64_t>& proposal_ids);
-[[nodiscard]] TaskCounts task_counts(const Log& log, const std::string& evaluator);
-/// Names of the evaluators that tasks wait for.
-[[nodiscard]] std::vector<std::string> awaited_evaluators(const Log& log);
+/// Of the tasks that this evaluator may claim.
+[[nodiscard]] TaskCounts task_counts(const Log& log, const TaskEvaluator& evaluator);
+/// The evaluators that tasks wait for.
+[[nodiscard]] std::vector<TaskEvaluator> awaited_evaluators(const Log& log);
 
 }  // namespace hindsight::log

@@ -102,6 +102,9 @@ struct ProposeOptions {
   /// Asked where no design is likely to be feasible and no other limit alone is in the way: a sentence in place of the
   /// advice to relax several, or to take a smaller p_feasible. Null or empty: that advice.
   std::function<std::string()> unlikely_remedy = {};
+  /// Error{no_feasible} says what stands in the way and offers what was tried, for which the question is searched again
+  /// and again. No: for callers that show no offer; it says that nothing was found. What is proposed is the same.
+  bool explains = true;
 };
 
 /// One metric of a front at one design. Of a design that is there because of its logged values (Proposal::from_log) the
@@ -213,8 +216,8 @@ void take_risk(const AskedRisk& asked, const surrogate::Model& model, ProposeOpt
 ///
 /// Never calls a simulator. Error{usage} for `only_new` without a log, for an aggregate that a linear objective or
 /// label does not have, and for a front that the model has no such metrics for. Error{no_feasible} when no design meets
-/// the constraints: says which one and the nearest satisfiable value; and when `only_new` is asked of a front of which
-/// nothing is left beside the log.
+/// the constraints: says which one and the nearest satisfiable value (ProposeOptions::explains); and when `only_new` is
+/// asked of a front of which nothing is left beside the log.
 [[nodiscard]] ProposeResult propose(const surrogate::Model& model, const ProposeOptions& options);
 
 }  // namespace hindsight::optimize

@@ -43,7 +43,7 @@ struct CampaignOptions {
 /// What a round asked for and found.
 struct CampaignRound {
   bool learned = false;                    ///< a model chose; else designs were drawn
-  std::string why = {};                    ///< NextDesigns::why
+  std::string why = {};                    ///< NextDesigns::why, explained (NextQuestion::explains) in the last round
   std::size_t designs = 0;                 ///< of them:
   std::size_t infeasible = 0;              ///< on some network
   std::size_t beyond_limits = 0;           ///< feasible, but over a limit that only an evaluation knows

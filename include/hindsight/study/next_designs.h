@@ -39,6 +39,9 @@ struct NextQuestion {
   std::uint64_t seed = 1;
   unsigned threads = 0;
   std::function<void(const surrogate::TrainProgress&)> progress = {};  ///< of a training
+  /// Where the model sees nothing to choose NextDesigns::why says what it could choose with, which was tried
+  /// (optimize::ProposeOptions::explains).
+  bool explains = true;
 };
 
 struct NextDesign {

@@ -21,7 +21,7 @@ struct WorkerOptions {
   std::filesystem::path log;  ///< an address (log/address.h)
   /// Makes the evaluator for a space of the log.
   std::function<std::shared_ptr<const evaluator::Evaluator>(space::DesignSpace)> evaluator;
-  std::string evaluator_name;               ///< tasks for it are claimed, and so its rows are called
+  log::TaskEvaluator identity;              ///< what that evaluator is in the log: its tasks are claimed
   std::vector<std::string> workloads = {};  ///< networks in files, where one of that name does not ship
   std::string name;                         ///< of the worker; no two have one
   std::chrono::seconds lease{600};          ///< [chosen] a worker that dies costs its tasks ten minutes
@@ -45,8 +45,8 @@ struct WorkerSummary {
 
 /// Claims tasks, evaluates them and stores each answer as soon as it is there, until no task is open and nobody has
 /// one; a thread renews the leases. A worker that ends gives back what it did not do. After each answer `after` is
-/// called. Errors: Error{usage} for a log in a file, a workload that is not known or has another definition; those of
-/// the evaluator and of the log.
+/// called. Errors: Error{usage} for a log in a file, a workload that is not known or has another definition, and where
+/// only other evaluators or versions are waited for; those of the evaluator and of the log.
 WorkerSummary work(const WorkerOptions& options, const std::function<void(const WorkerSummary&)>& after = {});
 
 }  // namespace hindsight::study

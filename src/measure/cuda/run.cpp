@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <memory>
 
+#include "hindsight/measure/bench.h"
 #include "measure/cuda/device_bench.h"
 #include "measure/cuda/devices.h"
 #include "measure/cuda/gemm_bench.h"
@@ -18,15 +18,6 @@ constexpr std::int64_t kSessionSeed = 20260131;  // [chosen] any; stored with th
 
 std::string toolkit_name() {
   return "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
-}
-
-std::string iso_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text.data();
 }
 
 std::int64_t attribute(cudaDeviceAttr which, int device) {
@@ -56,7 +47,7 @@ Session describe(int device, const RunOptions& options, Board* board, const std:
   session.version = options.version;
   session.commit = options.commit;
   session.host = options.host;
-  session.started_at = iso_now();
+  session.started_at = utc_second();
   session.gpu_name = properties.name;
   session.gpu_uuid = uuid_text(properties.uuid);
   session.compute_capability = 10 * properties.major + properties.minor;
@@ -125,7 +116,7 @@ GemmRow failed_row(const Task& task, const std::string& reason) {
 }
 
 /// Everything that lives as long as a run.
-class Runner {
+class Runner final : public Bench {
  public:
   Runner(int device, const RunOptions& options, bool needs_cublaslt) {
     select_device(device, "measure");
@@ -146,44 +137,31 @@ class Runner {
         std::make_unique<GemmBench>(static_cast<double>(session_.l2_bytes), static_cast<std::uint64_t>(kSessionSeed),
                                     sustained, cublaslt_.get(), board_.get(), *stream_);
   }
-  [[nodiscard]] const Session& session() const { return session_; }
+  [[nodiscard]] const Session& session() const override { return session_; }
   [[nodiscard]] const DeviceContext& context() const { return *context_; }
   [[nodiscard]] const CublasLt& cublaslt() const { return *cublaslt_; }
 
-  /// False when something failed.
-  bool measure(const Task& task, Sink& sink) {
-    std::vector<GemmRow> rows;
-    std::vector<Quantity> quantities;
-    bool good = true;
+  [[nodiscard]] TaskResults measure(const Task& task) override {
+    TaskResults results;
     try {
       if (task.kind == Task::Kind::device) {
         Quantities collected;
         bench_of(task.device)(*context_, collected);
-        quantities = collected.take();
+        results.quantities = collected.take();
       } else {
-        rows = gemms_->measure(task);
-        for (const GemmRow& row : rows) {
-          if (row.status != "failed") continue;
-          good = false;
-          sink.failed(key(task), row.message);
+        results.gemms = gemms_->measure(task);
+        for (const GemmRow& row : results.gemms) {
+          if (row.status == "failed") results.problems.push_back(row.message);
         }
       }
     } catch (const Error& error) {
       cudaGetLastError();
       // A kernel that broke the context ends the run; memory that is too small does not.
       check(cudaDeviceSynchronize(), error.what());
-      good = false;
-      sink.failed(key(task), error.what());
-      if (task.kind == Task::Kind::gemm) rows = {failed_row(task, error.what())};
+      results.problems.emplace_back(error.what());
+      if (task.kind == Task::Kind::gemm) results.gemms = {failed_row(task, error.what())};
     }
-    const std::string now = iso_now();
-    for (GemmRow& row : rows) row.measured_at = now;
-    for (Quantity& quantity : quantities) {
-      quantity.task = key(task);
-      quantity.measured_at = now;
-    }
-    sink.results(rows, quantities);
-    return good;
+    return results;
   }
 
  private:
@@ -212,33 +190,10 @@ Availability availability() {
 void require_device(int device) { select_device(device, "measure"); }
 
 RunResult run(const std::vector<Task>& plan, const RunOptions& options, Sink& sink) {
-  const double start_s = steady_now_s();
-  RunResult result;
-  std::vector<const Task*> open;
-  bool needs_cublaslt = false;
-  for (const Task& task : plan) {
-    if (options.finished.contains(key(task))) {
-      ++result.finished_before;
-      continue;
-    }
-    open.push_back(&task);
-    needs_cublaslt = needs_cublaslt || (task.kind == Task::Kind::gemm && task.kernel == Kernel::cublaslt);
-  }
-  Runner runner(options.device, options, needs_cublaslt);
-  sink.session(runner.session());
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const bool over = options.budget_s > 0 && steady_now_s() - start_s >= options.budget_s;
-    if (over || !sink.next(key(*open[i]), i, open.size())) {
-      result.left = open.size() - i;
-      break;
-    }
-    if (runner.measure(*open[i], sink)) {
-      ++result.measured;
-    } else {
-      ++result.failed;
-    }
-  }
-  return result;
+  const OpenBench open = [&](bool needs_cublaslt) {
+    return std::make_unique<Runner>(options.device, options, needs_cublaslt);
+  };
+  return run_on(open, plan, options, sink);
 }
 
 KernelCheck check_kernels(int device) {

@@ -68,7 +68,14 @@ struct FieldWriter {
   void key(const char* name) { (out += ",\"") += std::string(name) + "\":"; }
 };
 
-std::string line_start(const char* record) { return std::string("{\"record\":\"") + record + '"'; }
+constexpr std::string_view kLineStart = "{\"record\":\"";
+
+std::string line_start(const char* record) { return std::string(kLineStart) + record + '"'; }
+
+/// Between two members of an object; inside a text its quotes would have backslashes.
+constexpr std::string_view kRowsLeft = ",\"rows_left\":";
+
+bool has_rows_left(std::string_view line) { return line.find(kRowsLeft) != std::string_view::npos; }
 
 /// A text of the file as a message shows it: its beginning, without control characters.
 std::string shown(const std::string& text) {
@@ -403,8 +410,41 @@ std::string to_json_line(const Quantity& quantity) {
   return line + '}';
 }
 
+std::string task_lines(const std::vector<GemmRow>& gemms, const std::vector<Quantity>& quantities) {
+  std::vector<std::string> lines;
+  for (const GemmRow& row : gemms) lines.push_back(to_json_line(row));
+  for (const Quantity& quantity : quantities) lines.push_back(to_json_line(quantity));
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::size_t left = lines.size() - 1 - i;
+    if (left > 0) lines[i].insert(lines[i].size() - 1, std::string(kRowsLeft) + std::to_string(left));
+    text += lines[i] + '\n';
+  }
+  return text;
+}
+
+std::size_t whole_tasks(std::string_view text, const std::string& name) {
+  const std::size_t last = text.rfind('\n');
+  std::size_t whole = last == std::string_view::npos ? 0 : last + 1;
+  const std::string_view rest = text.substr(whole);
+  if (!rest.starts_with(kLineStart.substr(0, rest.size()))) {
+    throw Error(ErrorKind::usage, name +
+                                      ": its last line has no end, and is no beginning of a measurement. Name another "
+                                      "file, or remove that line.");
+  }
+  while (whole > 0) {
+    const std::string_view lines = text.substr(0, whole - 1);
+    const std::size_t before = lines.rfind('\n');
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    if (!has_rows_left(lines.substr(begin))) break;
+    whole = begin;
+  }
+  return whole;
+}
+
 std::vector<SessionRecords> parse_json_lines(std::string_view text, const std::string& name, LastLine last_line) {
   std::vector<SessionRecords> sessions;
+  std::size_t whole_gemms = 0, whole_quantities = 0;  // of the last session: rows of whole tasks
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t newline = text.find('\n');
     const bool cut = newline == std::string_view::npos;
@@ -418,10 +458,19 @@ std::vector<SessionRecords> parse_json_lines(std::string_view text, const std::s
     LineParser parser(line);
     const std::optional<Object> object = parser.parse();
     if (object) {
+      const std::size_t sessions_before = sessions.size();
       read_line(*object, where, sessions);
+      if (sessions.size() > sessions_before || !has_rows_left(line)) {
+        whole_gemms = sessions.back().gemms.size();
+        whole_quantities = sessions.back().quantities.size();
+      }
     } else if (!(cut && last_line == LastLine::may_be_cut)) {
       throw Error(ErrorKind::usage, where + ": not a JSON line of measurements: " + parser.problem + ".");
     }
+  }
+  if (last_line == LastLine::may_be_cut && !sessions.empty()) {
+    sessions.back().gemms.resize(whole_gemms);
+    sessions.back().quantities.resize(whole_quantities);
   }
   return sessions;
 }
