@@ -22,7 +22,7 @@ struct AskRequest {
   std::filesystem::path log;                   ///< created if missing
   std::string space;                           ///< name or file; empty: that of the log
   std::vector<std::string> workloads = {};     ///< names of the log, or networks by name or file
-  std::vector<std::string> applications = {};  ///< names of what is no network, new to the log
+  std::vector<std::string> applications = {};  ///< lists a,b of what is no network; a name of the log is its own
   std::string objective = {};                  ///< empty: that of the newest ask, else the log's own
   bool maximise = false;
   std::optional<Aggregate> aggregate = {};
@@ -69,7 +69,7 @@ struct Asked {
 struct Pending {
   space::DesignSpace space;
   std::vector<log::PendingDesign> designs;
-  std::vector<std::string> metrics;  ///< to answer with
+  std::vector<std::string> metrics;  ///< to answer with: of the newest such ask, then of those that the designs are of
   std::size_t of_others = 0;         ///< designs x workloads of other spaces and evaluators
 };
 /// Of the newest ask, or of the newest for a space and an evaluator where these are not empty. Error{usage} when
