@@ -15,6 +15,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/core/units.h"
 
 namespace hindsight::accel {
 namespace {
@@ -51,14 +52,39 @@ constexpr std::array<ConfigField, 10> kReferenceFields{{
     {"dram_gb", &AcceleratorConfig::dram_gb, false},
 }};
 
-/// What a file may say of one of them: shares of a memory, volts, a port that there has to be, parts that a chip may
-/// lack.
+/// The values that a field may have.
+struct FieldRange {
+  Bounds bounds;
+  bool is_whole = false;
+};
+
+/// [chosen] PEs of a row or column: those of the grid, the square of it, are counted in 31 bits.
+constexpr double kMostPesPerAxis = 1 << 15;
+/// [chosen] Of every other part: a count of 31 bits.
+constexpr double kMostParts = (std::int64_t{1} << 31) - 1;
+/// [chosen] GB/s, MHz and bytes per cycle: nothing that is built is near either end.
+constexpr Bounds kRates{.low = 1e-6, .high = 1e9};
+
+/// Parts are counted in whole numbers; what is beyond would leave the integers that the mapper counts in.
+FieldRange range_of(const ConfigField& field) {
+  const std::string_view name = field.name;
+  if (name.starts_with("pes_")) return {.bounds = {.low = 1, .high = kMostPesPerAxis}, .is_whole = true};
+  if (name.ends_with("memory_bytes")) {
+    return {.bounds = {.low = 1, .high = static_cast<double>(kLargestExactInteger)}};
+  }
+  if (name.ends_with("_bytes") || name.ends_with("_per_s") || name.ends_with("_mhz")) return {.bounds = kRates};
+  return {.bounds = {.low = 1, .high = kMostParts}, .is_whole = true};
+}
+
+/// What a file may say of a field of reference chips: shares of a memory, volts, a port that there has to be, parts
+/// that a chip may lack.
 Bounds bounds_of(const ConfigField& field) {
   const std::string_view name = field.name;
   if (name.ends_with("_frac")) return {.low = 1e-3, .high = 1};
   if (name.ends_with("_v")) return {.low = 0.1, .high = 5};
   if (field.member == &AcceleratorConfig::whole_weight_tiles) return {.low = 0, .high = 1};
-  return field.member == &AcceleratorConfig::core_memory_port_bytes ? kPositive : kNonNegative;
+  if (field.member == &AcceleratorConfig::core_memory_port_bytes) return kRates;
+  return {.low = 0, .high = kMostParts};
 }
 
 constexpr EnumNames<DramType, kDramTypeCount> kDramTypes{{{DramType::lpddr4, "lpddr4"},
@@ -97,7 +123,7 @@ const ConfigField* find_field(std::string_view name) {
               fmt::format("design space '{}': parameter '{}' {}", space.name(), parameter.name, problem)};
 }
 
-void check_number(const space::DesignSpace& space, const space::Parameter& parameter) {
+void check_number(const space::DesignSpace& space, const space::Parameter& parameter, const FieldRange& range) {
   if (parameter.kind == space::ParameterKind::categorical) {
     refuse(space, parameter, "is categorical (this parameter of an accelerator is a number). Give it numbers.");
   }
@@ -105,6 +131,17 @@ void check_number(const space::DesignSpace& space, const space::Parameter& param
     if (!std::isfinite(value) || value <= 0) {
       refuse(space, parameter,
              fmt::format("has the value {} (an accelerator parameter must be above 0).", shortest(value)));
+    }
+    if (range.is_whole && value != std::round(value)) {
+      refuse(space, parameter,
+             fmt::format("has the value {} (an accelerator has whole parts). Write {}?", shortest(value),
+                         shortest(std::max(1.0, std::round(value)))));
+    }
+    if (value < range.bounds.low || value > range.bounds.high) {
+      refuse(space, parameter,
+             fmt::format("has the value {} (the accelerator model takes {} to {}). Write {}?", shortest(value),
+                         shortest(range.bounds.low), shortest(range.bounds.high),
+                         shortest(std::clamp(value, range.bounds.low, range.bounds.high))));
     }
   }
 }
@@ -222,7 +259,7 @@ ConfigBinding::ConfigBinding(const space::DesignSpace& space) {
       dram_types_ = named_values(space, parameter, kDramTypes, parse_dram_type);
       dram_type_place_ = fields_.size() - 1;
     } else if (const ConfigField* field = find_field(parameter.name)) {
-      check_number(space, parameter);
+      check_number(space, parameter, range_of(*field));
       fields_.back() = field->member;
     } else {
       throw Error{ErrorKind::usage,
@@ -316,6 +353,13 @@ std::optional<PublishedArea> published_area(const ConfigNode& root) {
   return published;
 }
 
+/// Of a chip's file.
+double number_of(const ConfigNode& node, const FieldRange& range) {
+  if (!range.is_whole) return node.as_double(range.bounds);
+  return static_cast<double>(
+      node.as_int(static_cast<std::int64_t>(range.bounds.low), static_cast<std::int64_t>(range.bounds.high)));
+}
+
 /// `dram_gb` is what nothing else says, and no part of a design.
 bool is_capacity(const ConfigField& field) { return field.member == &AcceleratorConfig::dram_gb; }
 
@@ -343,7 +387,7 @@ ReferenceChip load_reference_chip(const std::string& name_or_path) {
   for (const ConfigField& field : kFields) {
     const bool follows = has_devices && field.member == &AcceleratorConfig::dram_bandwidth_gb_per_s;
     if ((field.required && !follows) || node.has(field.name)) {
-      chip.config.*field.member = node.at(field.name).as_double(kPositive);
+      chip.config.*field.member = number_of(node.at(field.name), range_of(field));
     }
   }
   if (const std::optional<ConfigNode> type = node.find(kDramTypeField)) {

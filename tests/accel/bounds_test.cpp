@@ -83,6 +83,30 @@ TEST(LatencyBound, NoEvaluationIsBelowIt) {
   EXPECT_GT(tight, compared / 50) << "a bound that is never near says nothing";
 }
 
+/// Sequences that are cut along their row, weights in PE memories, and batches are of later versions or no network
+/// above.
+TEST(LatencyBound, NoEvaluationOfTheNewestVersionIsBelowIt) {
+  const space::DesignSpace space = space::load_space("edge");
+  const ConfigBinding binding(space);
+  const Technology technology = load_technology("22nm-silicon");
+  ASSERT_TRUE(template_rules(technology).cuts_sequences);
+  const std::vector<workload::Network> networks = workload::load_networks("whisper_base,mobilenet_v2,bert_base@4");
+  std::vector<std::size_t> compared(networks.size());
+  for (std::uint64_t design = 0; design < 300; ++design) {
+    AcceleratorConfig config = random_config(space, binding, design);
+    config.rules = template_rules(technology);
+    const ChipFacts chip = unchecked_chip_facts(config, technology);  // whether it can be built is not asked
+    for (std::size_t n = 0; n < networks.size(); ++n) {
+      const Evaluation evaluation = evaluate(chip, networks[n].gemms(), Depth::all_checks);
+      if (!evaluation.feasible()) continue;
+      const double bound = latency_bound_s(config, networks[n].gemms());
+      ASSERT_LE(bound, evaluation.metrics->latency_s * (1 + 1e-12)) << networks[n].name() << ", design " << design;
+      ++compared[n];
+    }
+  }
+  for (std::size_t n = 0; n < networks.size(); ++n) EXPECT_GE(compared[n], 20U) << networks[n].name();
+}
+
 TEST(LatencyBound, OfTinyNetworksIsTheStartOfTheirLayers) {
   const space::DesignSpace space = space::load_space("edge");
   const ConfigBinding binding(space);

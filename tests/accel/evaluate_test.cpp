@@ -1,4 +1,5 @@
 /// Does a whole evaluation come out as by hand, and do its parts fit together?
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -305,6 +306,24 @@ TEST(Evaluate, NothingMappedGivesNumbersNotNan) {
   const Metrics totals = network_cost(chip, layers, {}).totals;
   EXPECT_EQ(totals.utilisation_frac, 0);
   EXPECT_EQ(totals.average_power_w, 0);
+}
+
+TEST(Evaluate, NoMemoryAlonePassesWhereBothAreTooSmall) {
+  AcceleratorConfig config = tiny_chip();
+  config.pe_memory_bytes = 32;   // an input tile of two bytes, four are needed
+  config.core_memory_bytes = 8;  // a weight tile of one byte, four are needed
+  const auto violation = [&] {
+    const ChipFacts chip = chip_facts(config, round_technology());
+    const Evaluation evaluation = evaluate(chip, std::vector{gemm(4, 8, 16)}, Depth::all_checks);
+    return evaluation.violations.count > 0 ? evaluation.violations.items[0] : Violation{};
+  };
+  EXPECT_EQ(violation().reason, Reason::no_mapping);
+  EXPECT_EQ(violation().nearest_passing, std::nullopt);
+  EXPECT_THAT(message(violation(), ""), testing::HasSubstr("no value of pe_memory_bytes alone would pass"));
+  config.core_memory_bytes = tiny_chip().core_memory_bytes;
+  ASSERT_EQ(violation().nearest_passing, 64);
+  config.pe_memory_bytes = 64;
+  EXPECT_EQ(network_cost(chip_facts(config, round_technology()), std::vector{gemm(4, 8, 16)}, {}).violations.count, 0U);
 }
 
 TEST(Evaluate, BrokenChipIsNotCompiledForUnlessAsked) {

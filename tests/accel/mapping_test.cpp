@@ -154,6 +154,27 @@ TEST(BestMapping, WhatIsNotSearchedChangesNothing) {
   EXPECT_GT(misfits, 100U);
 }
 
+TEST(BestMapping, NumbersOfLanesBetweenThoseThatAreTriedMayBeFaster_KnownLimitation) {
+  workload::Layer layer;
+  layer.name = "windows of 961 weights";
+  layer.type = workload::LayerType::depthwise_convolution;
+  layer.in_height = layer.in_width = 56;
+  layer.in_channels = layer.out_channels = layer.groups = 120;
+  layer.kernel_height = layer.kernel_width = 31;
+  layer.pad_top = layer.pad_bottom = layer.pad_left = layer.pad_right = 15;
+  AcceleratorConfig config;
+  config.pe_memory_bytes = 1 << 24;
+  config.core_memory_bytes = 40'000;  // a tile of 5,000 bytes holds five windows
+  config.activation_memory_entries = 1024;
+  const auto mapped = [&](double lanes) {
+    config.compute_lanes = lanes;
+    return best_mapping(layer_shape(workload::lower(layer, 1)), config, working_memory(config), {}, 0);
+  };
+  EXPECT_EQ(mapped(5).lanes, 5);
+  EXPECT_EQ(mapped(6).lanes, 4) << "5 is no rung of the ladder";
+  EXPECT_EQ(mapped(6).compute_cycles / mapped(5).compute_cycles, 30.0 / 24);  // groups of 120 channels
+}
+
 TEST(BestMapping, ComputeBoundGemmUsesTheWholeChip) {
   // 64 x 64 x 256 on 4 PEs * 4 cores * 4 lanes * 4: 1,048,576 / 256 = 4096 cycles.
   const AcceleratorConfig config = small_chip();

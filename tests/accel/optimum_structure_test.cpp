@@ -221,6 +221,39 @@ TEST(OptimumStructure, LargerThanSaturatedMemoriesChangeNoMapping) {
   }
 }
 
+/// `width` pixels of 150 channels in each of `height` rows under windows of one row.
+workload::Layer rows_of_pixels(std::int64_t height, std::int64_t width, std::int64_t stride) {
+  workload::Layer layer;
+  layer.name = "rows";
+  layer.in_height = height;
+  layer.in_width = width;
+  layer.in_channels = 150;
+  layer.out_channels = 8;
+  layer.stride_width = stride;
+  return layer;
+}
+
+TEST(OptimumStructure, SequencesOfABatchSaturateTheMemoryThatHoldsAllOfThem) {
+  const LayerShape layer = layer_shape(workload::lower(rows_of_pixels(1, 25, 8), 64));
+  AcceleratorConfig config = inputs().config(inputs().space.design(0));
+  config.rules.cuts_sequences = true;
+  ASSERT_TRUE(layer.windowed && layer.of_sequence);
+  config.pe_memory_bytes = saturated_memory(layer, config).pe_memory_bytes;
+  for_each_split(layer, config, [&](GridSplit, const PeShare& pe) {
+    EXPECT_EQ(row_bands(layer, pe, working_memory(config)), 1) << "of 64 rows of four pixels, eight apart";
+  });
+}
+
+TEST(OptimumStructure, AMapWithRowsIsAnotherShapeThanAsManySequences) {
+  const workload::Network map("map", "", "", false, 1, {rows_of_pixels(2, 1000, 1)});
+  const workload::Network sequences("sequences", "", "", false, 2, {rows_of_pixels(1, 1000, 1)});
+  const Layers layers({&map, &sequences}, template_rules(inputs().technology));
+  ASSERT_EQ(layers.shapes().size(), 2U);
+  EXPECT_FALSE(layers.shapes()[layers.uses()[0].shape].of_sequence);
+  EXPECT_TRUE(layers.shapes()[layers.uses()[1].shape].of_sequence);
+  EXPECT_EQ(Layers({&map, &map}, template_rules(inputs().technology)).shapes().size(), 1U);
+}
+
 TEST(OptimumStructure, NeedsIgnoreTheMemoriesThatAreNeeded) {
   Dice dice("needs ignore");
   const std::size_t parameter = inputs().space.index_of("parameter_memory_entries");

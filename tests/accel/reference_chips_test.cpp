@@ -482,6 +482,28 @@ TEST(ConfigBindingTest, CategoricalAndZeroValuesAreRefused) {
   expect_usage_error([] { (void)ConfigBinding{space_with({numbers("pes_x", {0, 1})})}; }, {"pes_x", "above 0"});
 }
 
+TEST(ConfigBindingTest, PartsThatAreNotWholeAndNumbersBeyondTheModelsAreRefused) {
+  const auto refused = [](const std::string& name, double value, std::initializer_list<std::string> words) {
+    space::Parameter parameter = numbers(name, {value});
+    parameter.unit = "none";  // halves of a count are refused before
+    expect_usage_error([&] { (void)ConfigBinding{space_with({parameter})}; }, words);
+  };
+  refused("pes_x", 2.5, {"'pes_x' has the value 2.5", "whole parts", "Write 3?"});
+  refused("compute_lanes", 0.5, {"'compute_lanes' has the value 0.5", "Write 1?"});
+  refused("pes_y", 32769, {"'pes_y' has the value 32769", "1 to 32768", "Write 32768?"});
+  refused("vector_lanes", 2147483648.0, {"'vector_lanes'", "1 to 2147483647"});
+  refused("shared_memory_bytes", 0.5, {"'shared_memory_bytes' has the value 0.5", "1 to 9007199254740992"});
+  refused("clock_mhz", 1e-300, {"'clock_mhz'", "1e-06 to 1000000000"});
+  EXPECT_EQ(ConfigBinding{space_with({numbers("pes_y", {32768})})}.bind(std::vector<double>(7, 32768)).pes_y, 32768);
+}
+
+TEST(ReferenceChipErrorTest, PartsThatAreNotWholeAreRefused) {
+  const EditedYaml half("configs/designs/edge_tpu_v1.yaml", "  pes_x: 4", "  pes_x: 2.5");
+  expect_usage_error([&] { (void)load_reference_chip(half.path()); }, {"edited.yaml:", "'pes_x'", "whole number"});
+  const EditedYaml many("configs/designs/edge_tpu_v1.yaml", "  pes_x: 4", "  pes_x: 40000");
+  expect_usage_error([&] { (void)load_reference_chip(many.path()); }, {"edited.yaml:", "'pes_x' is 40000", "32768"});
+}
+
 TEST(ConfigBindingTest, NamesThatTheModelDoesNotKnowAndTwoBandwidthsAreRefused) {
   expect_usage_error([] { (void)ConfigBinding{space_with({numbers("precision", {1})})}; },
                      {"'precision' has numbers (its values are names: int8, fp8, bf16)"});

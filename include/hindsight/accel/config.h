@@ -146,8 +146,8 @@ struct ConfigField {
 /// Every numeric field of AcceleratorConfig, `clock_mhz` and `macs_per_lane` included, may be a parameter, and
 /// `precision` and `dram_type`, whose values are names. Where `dram_devices` is one, it decides the bandwidth.
 /// Error{usage} naming the parameter when it is not a field (nearest field in the message), has names for numbers or
-/// a name that is not known, has a value that is not positive, or when a field without a default is no parameter of the
-/// space.
+/// a name that is not known, has a value that the model cannot count in (docs/spaces.md: parts are whole), or when a
+/// field without a default is no parameter of the space.
 class ConfigBinding {
  public:
   explicit ConfigBinding(const space::DesignSpace& space);

@@ -1,11 +1,12 @@
 /// The mapper: the best of all enumerated mappings for one layer on one chip.
 ///
-/// Model: every grid split (`kGridSplits`) x every power-of-two split of a PE's cores between N and M x output- and
+/// Model: every grid split (`kGridSplits`) x every halving of a PE's cores along N, the others along M x output- and
 /// weight-stationary tile loops x the number of active lanes. The best mapping has the fewest steady-state cycles,
 ///   cycles = max(compute, core memory, PE memory, NoC, DRAM),
 /// and among equals the fewest NoC bytes; the order of enumeration breaks exact ties.
 /// Fewer active lanes than the core has are tried only where computing is not what binds, so that a mapping of a
-/// smaller core is always among those of a larger one: more lanes are never slower.
+/// smaller core is always among those of a larger one: more lanes are never slower. That holds for numbers of lanes of
+/// `kLaneLadder`: a core of 6 tries 4, not 5.
 /// Version 2: only splits whose constants fit half of the parameter memory are enumerated, so that of equally fast
 /// mappings one that fits is taken, and where the fastest does not fit the fastest that does.
 #pragma once
@@ -39,6 +40,7 @@ struct Mapping {
   double needed_tile_bytes = 0;
   double available_tile_bytes = 0;
   bool weights_too_large = false;
+  bool weights_too = false;    ///< the buffer is the PE memory's, and no lane's weights fit a core's either
   double needed_channels = 0;  ///< when tiles fit and constants do not: the fewest of a PE; otherwise 0
 };
 
@@ -349,6 +351,7 @@ constexpr Mapping misfit_of(const Question& asked) {
       note_misfit(misfit, asked.lane_tile_bytes * lanes, asked.memory.weight_tile_bytes, true);
     }
   }
+  misfit.weights_too = !misfit.weights_too_large && asked.lane_tile_bytes > asked.memory.weight_tile_bytes;
   return misfit;
 }
 

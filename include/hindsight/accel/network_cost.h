@@ -220,16 +220,17 @@ constexpr void to_bytes(Traffic& traffic, const AcceleratorConfig& config) {
           .halved = true};
 }
 
-/// Why a layer has no mapping.
+/// Why a layer has no mapping. Where neither the PE memory nor the core memory holds a tile, none of them passes alone.
 [[nodiscard]] constexpr Violation no_mapping_violation(const Mapping& mapping, std::int32_t layer,
                                                        const AcceleratorConfig& config) {
   if (mapping.needed_channels > 0) return halved_constants_violation(mapping, layer, config);
   const double memory = mapping.weights_too_large ? config.core_memory_bytes : config.pe_memory_bytes;
+  const double enough = mapping.needed_tile_bytes * memory / mapping.available_tile_bytes;
   return {.reason = Reason::no_mapping,
           .layer = layer,
           .value = mapping.needed_tile_bytes * config.operand_bytes(),
           .limit = mapping.available_tile_bytes * config.operand_bytes(),
-          .nearest_passing = mapping.needed_tile_bytes * memory / mapping.available_tile_bytes,
+          .nearest_passing = mapping.weights_too ? std::nullopt : std::optional(enough),
           .parameter = mapping.weights_too_large ? "core_memory_bytes" : "pe_memory_bytes"};
 }
 

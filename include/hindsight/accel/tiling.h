@@ -6,7 +6,7 @@
 /// Valid for: operands of 8 or 16 bits, partial sums of 32. What is called bytes here and in the mapper are operands,
 /// which take a byte at 8 bits: capacities and rates of a chip are divided by its operand's bytes where they come in
 /// (`operand_bytes`), and traffic is multiplied by them where it goes out (layer_result). Ignores: bank conflicts,
-/// alignment, tiles of part of a row.
+/// alignment, tiles of part of a row but for those of a sequence (version 4 of the model).
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,8 @@ struct SmallestTile {
 }
 
 /// Smallest weight tile of a core: one window of four channels for every active lane; in version 2 of the model one
-/// step of the lane, because a tile may end within a window.
+/// step of the lane, because a tile may end within a window. Of a depthwise layer a lane's whole window in all
+/// versions: a lane has a channel of its own.
 [[nodiscard]] constexpr double smallest_weight_tile_bytes(const LayerShape& layer, double lanes, double macs_per_lane,
                                                           bool whole_windows = true) {
   const double window = layer.windowed && whole_windows ? layer.k / layer.in_channels : 1.0;

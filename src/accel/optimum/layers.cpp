@@ -2,43 +2,14 @@
 #include "accel/optimum/layers.h"
 
 #include <algorithm>
-#include <array>
 
 #include "hindsight/accel/optimum/optimum.h"
 #include "hindsight/core/units.h"
 
 namespace hindsight::accel::optimum {
-namespace {
-
-/// All that distinguishes two shapes; the repeat is the use's.
-using Key = std::array<double, 20>;
-Key key_of(const LayerShape& shape) {
-  return {shape.m,
-          shape.n,
-          shape.k,
-          shape.count,
-          shape.out_rows,
-          shape.out_columns,
-          shape.kernel_rows,
-          shape.kernel_columns,
-          shape.stride_rows,
-          shape.stride_columns,
-          shape.in_channels,
-          shape.macs,
-          shape.weight_bytes,
-          shape.input_bytes,
-          shape.output_bytes,
-          shape.depthwise ? 1.0 : 0.0,
-          shape.windowed ? 1.0 : 0.0,
-          shape.weights_are_activations ? 1.0 : 0.0,
-          shape.from_earlier_passes ? 1.0 : 0.0,
-          shape.repeat};
-}
-
-}  // namespace
 
 Layers::Layers(const std::vector<const workload::Network*>& networks, const TemplateRules& rules) {
-  std::map<Key, std::uint32_t> known;
+  std::map<LayerShape, std::uint32_t> known;
   const ResidentMemory memory{.caches_in_dram = rules.caches_in_dram};
   for (const workload::Network* network : networks) {
     Span span{.begin = uses_.size(), .end = 0};
@@ -47,7 +18,7 @@ Layers::Layers(const std::vector<const workload::Network*>& networks, const Temp
       const LayerShape shape = layer_shape(gemm);
       handed_over = std::max(handed_over, handed_over_bytes(shape, &gemm == &network->gemms().front(),
                                                             &gemm == &network->gemms().back(), memory));
-      const auto [found, fresh] = known.try_emplace(key_of(shape), static_cast<std::uint32_t>(shapes_.size()));
+      const auto [found, fresh] = known.try_emplace(shape, static_cast<std::uint32_t>(shapes_.size()));
       if (fresh) shapes_.push_back(shape);
       uses_.push_back({.shape = found->second, .repeat = shape.repeat});
       repeats += shape.repeat;

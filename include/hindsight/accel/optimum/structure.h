@@ -7,11 +7,9 @@
 /// - split_latency: a layer takes max(on-chip cycles, DRAM beyond granules) + fixed cycles, where the on-chip cycles
 ///   are those of its best mapping when DRAM takes no time. latency_cycles() below.
 /// - on_chip_cycles_ignore: these depend neither on the bandwidth nor on the instruction memory, in version 1 nor on
-/// the
-///   parameter memory.
+///   the parameter memory.
 /// - on_chip_cycles_fall: nor do they rise with PE, core, activation or parameter memory, or when all weights are
-/// cached;
-///   a layer that has a mapping keeps one.
+///   cached; a layer that has a mapping keeps one.
 /// - dram_by_capacity: of one application, DRAM bytes and what is cached, in cores and in PEs, depend only on PEs * PE
 ///   memory and PEs * cores * core memory,
 ///   and DRAM bytes, their part beyond the granules and the reads fall with both.
@@ -249,6 +247,10 @@ struct SaturatedMemory {
     input_bytes = ((layer.out_rows - 1.0) * layer.stride_rows + layer.kernel_rows) *
                   ((layer.out_columns - 1.0) * layer.stride_columns + layer.kernel_columns) *
                   (layer.depthwise ? layer.n : layer.in_channels);
+  }
+  if (layer.of_sequence && config.rules.cuts_sequences) {  // as row_bands(): all rows of a batch are one
+    input_bytes = std::max(input_bytes, ((layer.m - 1.0) * layer.stride_columns + layer.kernel_columns) *
+                                            (layer.depthwise ? layer.n : layer.in_channels));
   }
   const WorkingMemory per_byte = working_memory({.pe_memory_bytes = 1, .core_memory_bytes = 1});
   const double lanes = config.compute_lanes;
