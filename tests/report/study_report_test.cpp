@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -242,10 +243,96 @@ TEST_F(StudyReportTest, TheBestLoggedDesignIsTheBestByWhatTheLogHas) {
   EXPECT_THAT(made.headline, HasSubstr(id + " is the best, with latency_ms of 0.4855: it runs 1 workload of 1"));
   EXPECT_EQ(made.facts.at(0).value, id + ", latency_ms of 0.4855");
   make({in_ms(1, 1, {{"energy_mj", 3}}), in_ms(2, 2, {{"energy_mj", 1}})}, "two.db");
-  EXPECT_THAT(report("two.db").headline, HasSubstr("No feasible row has latency_s, so no logged design is called the"))
-      << "nothing says which of two metrics counts";
+  EXPECT_THAT(report("two.db").headline,
+              HasSubstr("No logged design is called the best. In the log no run says which of energy_mj, latency_ms is "
+                        "optimised: 'hindsight log show " +
+                        (folder_ / "two.db").string() + " --metric energy_mj' ranks by one."));
   make({in_ms(1, 3), in_ms(2, -2), in_ms(3, -5), in_ms(4, 1)}, "signs.db");
   EXPECT_THAT(report("signs.db").headline, HasSubstr(space::short_id(log::test::text_id(3)) + " is the best, with"));
+}
+
+/// A campaign for energy_j in a log whose other rows are of a sweep.
+TEST_F(StudyReportTest, WhatOtherRunsWereForIsSaid) {
+  make({log::test::feasible_row(kNetA, log::test::text_id(1), 1, 9)});
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    const std::int64_t run =
+        log.begin_run(log::RunKind::campaign, log::test::provenance(), R"({"objective": "energy_j"})");
+    ASSERT_TRUE(log.append(run, 1, 1, {log::test::feasible_row(kNetA, log::test::text_id(2), 2, 1)}).rejected.empty());
+  }
+  const StudyReport made = report();
+  EXPECT_THAT(made.headline, HasSubstr(space::short_id(log::test::text_id(1)) + " is the best, with latency"));
+  EXPECT_THAT(made.doubts, ::testing::Contains(HasSubstr("The best is by latency_s; runs of the log were for energy_j, "
+                                                         "too: 'hindsight log show ")));
+}
+
+TEST_F(StudyReportTest, ApplicationsWithObjectivesOfTheirOwnHaveNoCommonBest) {
+  make({});
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    for (const auto& [workload, metric] : {std::pair(kNetA, "bert_ms"), std::pair(kNetA + 1, "resnet_ms")}) {
+      const std::int64_t run =
+          log.begin_run(log::RunKind::import, log::test::provenance(), fmt::format(R"({{"metric": "{}"}})", metric));
+      EvaluationRow row = in_ms(1, 1);
+      row.workload_id = workload;
+      row.metrics = {{metric, 3}};
+      ASSERT_TRUE(log.append(run, 1, 1, {row}).rejected.empty());
+    }
+  }
+  EXPECT_THAT(report().headline, HasSubstr("No logged design is called the best. The log is optimised for bert_ms"));
+  EXPECT_THAT(report().headline, HasSubstr("has the best of each."));
+}
+
+/// 400 designs of two metrics, with ties in each and in both.
+TEST_F(StudyReportTest, FrontOfTwoMetricsIsThatOfEveryRow) {
+  const RandomStream random(11, "rows");
+  std::vector<EvaluationRow> rows;
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i < 400; ++i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    points.emplace_back(1 + std::floor(40 * random.uniform(2 * at)), 1 + std::floor(40 * random.uniform(2 * at + 1)));
+    rows.push_back(in_ms(i, points.back().second, {{"cost_mj", points.back().first}}));
+  }
+  make(rows);
+  std::set<std::pair<double, double>> best;
+  for (const auto& one : points) {
+    if (std::none_of(points.begin(), points.end(), [&](const auto& other) {
+          return other != one && other.first <= one.first && other.second <= one.second;
+        }))
+      best.insert(one);
+  }
+  std::set<std::pair<double, double>> front;
+  const ReportFigure figure = figure_of(report(), "pareto");
+  ASSERT_EQ(figure.columns.size(), 2U);
+  const ReportSeries& series = series_of(figure.panels.at(0), SeriesRole::front);
+  for (const std::vector<double>& point : series.values) front.emplace(point.at(0), point.at(1));
+  EXPECT_EQ(front, best);
+  EXPECT_EQ(series.values.size(), best.size()) << "of equal designs one";
+}
+
+/// A logarithmic axis would leave out what is 0 or below.
+TEST_F(StudyReportTest, AxesOfValuesWithoutLogarithmsAreLinear) {
+  make({in_ms(1, 3, {{"slack", -1}}), in_ms(2, 2, {{"slack", 4}})});
+  make({in_ms(1, 3, {{"slack", 2}}), in_ms(2, 2, {{"slack", 4}})}, "b.db");
+  const auto logarithmic = [](const StudyReport& made, const std::string& figure) {
+    std::map<std::string, bool> by_name;
+    for (const ReportColumn& column : figure_of(made, figure).columns) by_name[column.name] = column.logarithmic;
+    return by_name;
+  };
+  for (const char* figure : {"pareto", "parallel"}) {
+    EXPECT_FALSE(logarithmic(report(), figure).at("slack")) << figure;
+    EXPECT_TRUE(logarithmic(report(), figure).at("latency_ms")) << figure;
+    EXPECT_TRUE(logarithmic(report("b.db"), figure).at("slack")) << figure;
+  }
+  EXPECT_FALSE(logarithmic(compared(report("b.db"), report()), "versus").at("slack")) << "both on one axis";
+}
+
+TEST_F(StudyReportTest, SmallValuesKeepTheirDigits) {
+  make({in_ms(1, 2, {{"area_mm2", 0.0312}, {"miss_frac", 0.00012}})});
+  make({in_ms(1, 2, {{"area_mm2", 27.04}, {"miss_frac", 0.5}})}, "large.db");
+  const auto row = [&](const std::string& name) { return figure_of(report(name), "pareto").table.rows.at(0); };
+  EXPECT_THAT(row("study.db"), ::testing::IsSupersetOf({"0.0312 mm²", "0.012 %"}));
+  EXPECT_THAT(row("large.db"), ::testing::IsSupersetOf({"27.0 mm²", "50.0 %"}));
 }
 
 /// Measurements of a design, each a repeat.
@@ -332,6 +419,25 @@ TEST_F(StudyReportTest, AMetricThatIsMaximisedIsShownAsItself) {
   const StudyReport made = report();
   EXPECT_THAT(made.headline, HasSubstr("latency_ms (more is better) of 0.8"));
   EXPECT_EQ(fact_of(made, "True against predicted"), "-20.0 %; 0.8 evaluated, 1 predicted");
+}
+
+/// A proposal of 0.8 where the optimum is 1: as they are shown, a fifth below it.
+TEST_F(StudyReportTest, AMaximisedMetricIsBelowItsOptimum) {
+  make({in_ms(1, 0.5)});
+  {
+    log::Log log = log::Log::open(folder_ / "study.db", log::OpenMode::read_write);
+    const std::string design = log::test::text_id(2);
+    log.add_proposals(log.begin_run(log::RunKind::propose, log::test::provenance(), "{}"), 1, std::nullopt,
+                      {{.design_text_id = design,
+                        .design_hash = content_hash(design),
+                        .workload_id = kNetA,
+                        .rank = 1,
+                        .objective = "latency_ms^-1",
+                        .predicted_value = 1.25,
+                        .predicted_json = R"({"p_feasible": 1})",
+                        .verdict_json = R"({"rank": {"optimum": 1}})"}});
+  }
+  EXPECT_EQ(fact_of(report(), "Below the exact optimum"), "-20.0 %; 1, from the landscape of all designs");
 }
 
 /// Design 1 is 8 better on net_a and 1 worse on net_b: its mean is 2, that of design 2 is 5.5.
