@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/plural.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/log.h"
+#include "hindsight/log/metric_direction.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/take_over.h"
 #include "hindsight/study/limits.h"
@@ -53,7 +56,7 @@ void require_other_constraints(const LearningRows& rows) {
 void add_learning_rows(CLI::App& verb, LearningRows& rows) {
   repeatable(verb.add_option("--log", rows.logs, "SQLite log to learn from; several: each once"))->required();
   verb.add_option("--workloads,--workload", rows.workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
-  verb.add_option("--objective", rows.objective, "Product of powers of metrics [latency, or imported]")
+  verb.add_option("--objective", rows.objective, "Product of powers of metrics [the log's own]")
       ->check(not_empty());
   verb.add_flag("--maximise", rows.maximise, "Larger objectives are better");
   verb.add_option("--runs", rows.runs, "Only rows of these runs a,b,c")->delimiter(',')->check(between(1, INT64_MAX));
@@ -90,13 +93,16 @@ std::vector<std::string> names_of_list(const std::string& list) {
 LearningRows with_log_names(LearningRows rows, bool quiet) {
   std::optional<study::LearningWords> words;
   bool more_is_better = false;
+  std::set<std::string> maximised, others;
   for (const std::string& file : rows.logs) {
     const log::Log log = log::Log::open(file, log::OpenMode::read_only);
     study::LearningWords own = study::with_log_names(log, {.objective = rows.objective,
                                                            .constraints = rows.constraints,
                                                            .where = rows.where,
                                                            .workloads = names_of_list(rows.workloads)});
-    more_is_better = more_is_better || study::maximised_metrics(log).contains(own.objective);
+    maximised.merge(study::maximised_metrics(log));
+    others.insert(own.others.begin(), own.others.end());
+    more_is_better = maximised.contains(own.objective);
     if (words && own.objective != words->objective) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} is optimised for {}, {} for {}. Name what is learned by --objective",
@@ -116,10 +122,22 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
                                             : "; small values are good (--maximise: large ones)";
     remark(fmt::format("objective: {}, that of the log{}", words->objective, direction));
   }
+  if (!quiet && !named && !others.empty()) {
+    remark(fmt::format("objective: {}; runs of the log were for {}, too: --objective {}", words->objective,
+                       printable(join(std::vector(others.begin(), others.end()), ", "), 120),
+                       shell_quoted(printable(*others.begin(), 60))));
+  }
   rows.objective = words->objective;
   rows.constraints = words->constraints;
   rows.where = words->where;
   require_other_constraints(rows);
+  for (const std::string& label : rows.constraints) {
+    if (quiet || log::direction_of(label, maximised) == Direction::minimise) continue;
+    remark(
+        fmt::format("--constraint {0}: more of it is better, and a limit (--max) bounds it from above alone; no front "
+                    "takes it but as what is maximised: --objective {0} --maximise",
+                    shell_quoted(printable(label, 60))));
+  }
   return rows;
 }
 

@@ -46,8 +46,7 @@ constexpr std::int64_t kMostLines = 1'000'000;
 
 report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   const std::vector<std::string> known = log::metric_names(log);
-  report::LogQuery query{.own_metrics = study::own_objectives(log),
-                         .maximised = study::maximised_metrics(log),
+  report::LogQuery query{.maximised = study::maximised_metrics(log),
                          .top = static_cast<std::size_t>(options.top),
                          .runs = static_cast<std::size_t>(options.runs),
                          .designs = options.designs,
@@ -56,6 +55,7 @@ report::LogQuery make_query(const LogOptions& options, const log::Log& log) {
   if (!options.space.empty()) query.filter.space = options.space;
   if (!options.evaluator.empty()) query.filter.evaluator = options.evaluator;
   if (options.run_id > 0) query.filter.run_id = options.run_id;
+  query.own = study::own_objectives(log, query.filter);
   if (!options.design.empty()) query.filter.design = study::design_of_id(log, options.design).text_id;
   if (!options.pareto.empty()) query.pareto = split(options.pareto, ',');
   const auto read = [&](std::string& metric) {

@@ -25,6 +25,7 @@
 #include "hindsight/surrogate/transfer.h"
 #include "learning_rows.h"
 #include "output.h"
+#include "trained_model.h"
 #include "verbs.h"
 
 namespace hindsight::app {
@@ -41,6 +42,7 @@ surrogate::Model with_provenance(const surrogate::Model& model, const AdaptReque
                            {"feasible_rows", std::to_string(data.feasible_count())}});
   const std::string within = learnt_within(data);
   if (!within.empty()) parts.provenance[kLearntWithin] = within;
+  add_directions({request.log}, parts);
   return surrogate::Model(std::move(parts));
 }
 

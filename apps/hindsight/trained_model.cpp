@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,10 +17,27 @@
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/take_over.h"
+#include "hindsight/study/log_names.h"
 
 namespace hindsight::app {
 
 using RequestJson = nlohmann::ordered_json;
+
+void add_directions(const std::vector<std::string>& logs, surrogate::Model::Parts& parts) {
+  std::set<std::string> more_is_better;
+  if (const auto known = parts.provenance.find(surrogate::kMoreIsBetter); known != parts.provenance.end()) {
+    for (std::string& label : split(known->second, ',')) more_is_better.insert(std::move(label));
+  }
+  for (const std::string& file : logs) {
+    const std::set<std::string> maximised = study::maximised_metrics(log::Log::open(file, log::OpenMode::read_only));
+    for (const std::string& label : parts.constraint_names) {
+      if (maximised.contains(label)) more_is_better.insert(label);
+    }
+  }
+  if (more_is_better.empty()) return;
+  parts.provenance[surrogate::kMoreIsBetter] =
+      join(std::vector<std::string>(more_is_better.begin(), more_is_better.end()), ",");
+}
 
 surrogate::Model with_learning_facts(const surrogate::Model& model, const LearningRows& given,
                                      const std::string& choice, const Provenance& provenance,
@@ -34,6 +52,7 @@ surrogate::Model with_learning_facts(const surrogate::Model& model, const Learni
                            {"rows", std::to_string(data.size())},
                            {"feasible_rows", std::to_string(data.feasible_count())}});
   parts.provenance.merge(report::take_over_facts(rows));
+  add_directions(given.logs, parts);
   const std::vector<std::string> unseen = dataset::unseen_levels(data);
   if (!unseen.empty()) parts.provenance[surrogate::kUnseenLevels] = join(unseen, ",");
   const std::string within = learnt_within(data);

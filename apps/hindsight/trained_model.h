@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "hindsight/core/provenance.h"
 #include "hindsight/report/model.h"
@@ -19,6 +20,9 @@ namespace hindsight::app {
 [[nodiscard]] surrogate::Model with_learning_facts(const surrogate::Model& model, const LearningRows& given,
                                                    const std::string& choice, const Provenance& provenance,
                                                    const dataset::UnitedRows& rows);
+
+/// Adds the model's labels of which one of these logs says that more is better to what it knows of them.
+void add_directions(const std::vector<std::string>& logs, surrogate::Model::Parts& parts);
 
 /// What the log notes of the run.
 [[nodiscard]] std::string options_json(const LearningRows& rows, const std::string& out, bool tune,

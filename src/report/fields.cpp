@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "hindsight/core/terminal.h"
 #include "hindsight/core/text.h"
+#include "hindsight/log/log.h"
 
 namespace hindsight::report {
 
@@ -21,6 +23,18 @@ std::string metric_text(std::string_view metric, double value) {
   if (ends_with("_mm2")) return fmt::format("{:.4g} mm2", value);
   if (ends_with("_frac")) return percent(value);
   return fmt::format("{:.6g}", value);
+}
+
+std::string direction_note(const std::string& metric, Direction direction) {
+  if (direction == Direction::maximise) return " (more is better)";
+  // Units of time, energy, power, size and area: less of these is what everybody expects.
+  constexpr std::array<std::string_view, 14> kCosts = {"_s",  "_ms", "_us", "_ns",    "_cycles", "_j",   "_mj",
+                                                       "_pj", "_w",  "_mw", "_bytes", "_kib",    "_mib", "_mm2"};
+  const bool is_rate = metric.ends_with("_per_s");
+  const auto is_cost = [&](std::string_view unit) { return metric.ends_with(unit); };
+  const std::vector<std::string>& standard = log::standard_metrics();
+  const bool is_standard = std::find(standard.begin(), standard.end(), metric) != standard.end();
+  return is_standard || (!is_rate && std::any_of(kCosts.begin(), kCosts.end(), is_cost)) ? "" : " (less is better)";
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "hindsight/accel/area.h"
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/technology.h"
+#include "hindsight/core/direction.h"
 
 namespace hindsight::report {
 
@@ -43,6 +44,9 @@ using NamedValues = std::vector<std::pair<std::string_view, double>>;
 
 /// A logged metric for a person, by its unit suffix: 1.62e-4 of latency_s is "162 µs", 12.5 of area_mm2 "12.5 mm2".
 [[nodiscard]] std::string metric_text(std::string_view metric, double value);
+
+/// " (more is better)"; " (less is better)" of a metric whose name does not say that it is a cost; else "".
+[[nodiscard]] std::string direction_note(const std::string& metric, Direction direction);
 
 /// Reasons of one workload with their shares of all evaluations.
 struct WorkloadReasons {

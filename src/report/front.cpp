@@ -176,8 +176,13 @@ std::string log_text(const Proposals& proposals) {
 std::string front_names(const Proposals& proposals) {
   std::vector<std::string> names;
   for (std::size_t m = 0; m < proposals.options.front.size(); ++m) {
-    const char* more = maximised_of_front(proposals, m) ? " (more is better)" : "";
-    names.push_back(front_metric_name(proposals, m) + more);
+    const std::string name = front_metric_name(proposals, m);
+    const bool more = maximised_of_front(proposals, m).has_value();
+    const auto learned = optimize::learned_quantity(proposals.model, name);
+    const bool is_label = !proposals.options.front[m].value && learned && !learned->is_objective;
+    names.push_back(name + (more       ? direction_note(name, Direction::maximise)
+                            : is_label ? direction_note(name, Direction::minimise)
+                                       : ""));
   }
   return join(names, ", ");
 }

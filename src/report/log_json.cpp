@@ -45,6 +45,7 @@ Json workloads_json(const log::Log& log, const LogQuery& query) {
                {"reasons", reasons},
                {"best_by", metric},
                {"best_direction", direction_word(query, metric)},
+               {"other_objectives", other_metrics_of(query, stats.workload)},
                {"best", ranked_json(best, {metric})}};
     if (!query.pareto.empty()) {
       entry["pareto_metrics"] = query.pareto;

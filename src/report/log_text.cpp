@@ -120,6 +120,10 @@ std::string best_text(const log::Log& log, const LogQuery& query, const std::vec
     const bool usual = known && direction == log::direction_of(metric);
     const char* order = direction == Direction::maximise ? ", largest first" : ", smallest first";
     out += fmt::format("\n{}: best by {}{}\n", workload.workload, metric, usual ? "" : order);
+    if (const auto others = other_metrics_of(query, workload.workload); !others.empty()) {
+      const std::string names = join(std::vector<std::string>(others.begin(), others.end()), ", ");
+      out += wrapped("      ", fmt::format("runs that wrote its rows were for {}, too (--metric)", names), columns, 6);
+    }
     if (!ranked.empty()) {
       out += ranked_text(ranked, {metric}, name_evaluator, query, columns);
     } else if (workload.feasible == 0) {
@@ -169,7 +173,7 @@ std::string pareto_text(const log::Log& log, const LogQuery& query, const std::v
   const bool name_evaluator = several_evaluators(log);
   std::vector<std::string> names;
   for (const std::string& metric : query.pareto) {
-    names.push_back(metric + (direction_of(query, metric) == Direction::maximise ? " (more is better)" : ""));
+    names.push_back(metric + direction_note(metric, direction_of(query, metric)));
   }
   for (const log::WorkloadStats& workload : stats) {
     const auto front = log::pareto_front(log, workload.workload, query.pareto, query.filter, query.maximised);
@@ -226,8 +230,13 @@ std::string files_of(const log::Log& log, const log::EvaluatorSummary& evaluator
 
 std::string metric_of(const LogQuery& query, const std::string& workload) {
   if (!query.metric.empty()) return query.metric;
-  const auto own = query.own_metrics.find(workload);
-  return own == query.own_metrics.end() ? "latency_s" : own->second;
+  const auto own = query.own.find(workload);
+  return own == query.own.end() ? "latency_s" : own->second.metric;
+}
+
+std::set<std::string> other_metrics_of(const LogQuery& query, const std::string& workload) {
+  const auto own = query.own.find(workload);
+  return !query.metric.empty() || own == query.own.end() ? std::set<std::string>() : own->second.others;
 }
 
 Direction direction_of(const LogQuery& query, const std::string& metric) {

@@ -201,17 +201,20 @@ void gain_over_log(StudyContext& context, const StoredProposal& proposal, double
 
 void distance_to_optimum(StudyContext& context, const StoredProposal& proposal, double value) {
   std::string proof;
+  const bool more_is_better = maximised_objective(proposal.objective).has_value();
+  const char* label = more_is_better ? "Below the exact optimum" : "Above the exact optimum";
   const std::optional<double> optimum = optimum_of(context, proposal, proof);
   if (!optimum && !is_built_in(context)) return;  // nothing proves one of another simulator
   if (!optimum) {
     context.report.facts.push_back(
-        {.label = "Above the exact optimum",
+        {.label = label,
          .value = "not known",
          .detail = "the log has no optimum of this question ('hindsight optimum --log' proves one)"});
     return;
   }
-  context.report.facts.push_back({.label = "Above the exact optimum",
-                                  .value = fmt::format("{:+.1f} %", 100 * (value / *optimum - 1)),
+  const double ratio = more_is_better ? *optimum / value : value / *optimum;  // of values as they are shown
+  context.report.facts.push_back({.label = label,
+                                  .value = fmt::format("{:+.1f} %", 100 * (ratio - 1)),
                                   .detail = fmt::format("{}, {}", study_value(proposal.objective, *optimum), proof)});
 }
 
@@ -288,10 +291,13 @@ void answer_proposal(StudyContext& context, const StoredProposal& proposal) {
   report.headline = fmt::format("Build design {} for {}: {}{}.", id, workloads_text(proposal),
                                 named_value(proposal.objective, value), truth ? "" : " predicted");
   if (truth && proposal.value) {
+    const double predicted = *proposal.value;
+    const bool has_ratio = *truth > 0 && predicted > 0;
     report.facts.push_back(
         {.label = "True against predicted",
-         .value =
-             fmt::format("{:+.1f} %", 100 * (true_over_predicted(proposal.objective, *truth, *proposal.value) - 1)),
+         .value = has_ratio
+                      ? fmt::format("{:+.1f} %", 100 * (true_over_predicted(proposal.objective, *truth, predicted) - 1))
+                      : fmt::format("{:+.4g}", *truth - predicted),
          .detail = fmt::format("{} evaluated, {} predicted", study_value(proposal.objective, *truth),
                                study_value(proposal.objective, *proposal.value))});
   }
@@ -330,9 +336,11 @@ void answer_logged(StudyContext& context) {
                                   value, counted(chosen.workloads.size(), "workload"), context.scan.workloads.size());
     report.facts.push_back(
         {.label = "Best logged design", .value = fmt::format("{}, {}", id, value), .detail = chosen.text_id});
+    if (!chosen.doubt.empty()) report.doubts.push_back(chosen.doubt);
   } else {
-    report.headline = fmt::format("{} No feasible row has {}, so no logged design is called the best.", before,
-                                  printable(chosen.objective));
+    const std::string why =
+        chosen.doubt.empty() ? fmt::format("No feasible row has {}.", printable(chosen.objective)) : chosen.doubt;
+    report.headline = fmt::format("{} No logged design is called the best. {}", before, why);
     report.facts.push_back({.label = "A feasible design", .value = id, .detail = chosen.text_id});
   }
   for (const ScanWorkload& workload : context.scan.workloads) {

@@ -62,6 +62,8 @@ void share_axes(ReportFigure& first, ReportFigure& second) {
   for (std::size_t c = 0; c < first.columns.size(); ++c) {
     const std::size_t d = place_of(second, first.columns[c].name);
     if (d == second.columns.size()) continue;
+    const bool logarithmic = first.columns[c].logarithmic && second.columns[d].logarithmic;
+    first.columns[c].logarithmic = second.columns[d].logarithmic = logarithmic;
     const auto a = range_of(first, c), b = range_of(second, d);
     first.columns[c].low = second.columns[d].low = std::fmin(a.first, b.first);
     first.columns[c].high = second.columns[d].high = std::fmax(a.second, b.second);
@@ -98,6 +100,7 @@ class Versus {
       const std::size_t d = place_of(second, first.columns[c].name);
       if (d == second.columns.size()) continue;
       figure_.columns.push_back(first.columns[c]);
+      figure_.columns.back().logarithmic = first.columns[c].logarithmic && second.columns[d].logarithmic;
       of_first_.push_back(c);
       of_second_.push_back(d);
     }

@@ -8,6 +8,7 @@
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/json_bounds.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
 #include "hindsight/study/log_names.h"
@@ -127,10 +128,26 @@ void describe(const log::Log& log, std::int64_t design_id, std::int64_t evaluato
   }
 }
 
+/// What the log leaves open of what its designs are compared by, and which command shows the rest.
+std::string doubt_of(const log::Log& log, const study::CommonObjective& common) {
+  const std::string show = "hindsight log show " + pasted_path(log.path().string());
+  const std::string doubt = study::doubt_about(common);
+  const auto ranks_by = [&](const std::string& metric) {
+    return fmt::format("'{} --metric {}'", show, shell_quoted(printable(metric, 60)));
+  };
+  if (!common.by_metric.empty()) return fmt::format("The log {}: '{}' has the best of each.", doubt, show);
+  if (!doubt.empty()) return fmt::format("In the log {}: {} ranks by one.", doubt, ranks_by(common.unsaid.front()));
+  if (common.others.empty()) return "";
+  const std::string names = join(std::vector(common.others.begin(), common.others.end()), ", ");
+  return fmt::format("The best is by {}; runs of the log were for {}, too: {} ranks by that.",
+                     printable(common.metric, 60), printable(names, 120), ranks_by(*common.others.begin()));
+}
+
 /// The logged design that is best on all workloads together, where it has the objective on the most of them; of the
 /// evaluator with the most rows, if that has the objective at all.
 std::optional<ChosenDesign> best_logged(const log::Log& log, const std::set<std::string>& maximised) {
-  ChosenDesign chosen{.objective = study::own_objective(log)};
+  const study::CommonObjective common = study::common_objective(log);
+  ChosenDesign chosen{.objective = common.metric, .doubt = doubt_of(log, common)};
   const bool more = is_maximised(chosen.objective, maximised_with(log, maximised));
   const std::string metric = sql_metric(chosen.objective);
   chosen.geometric = is_positive(log, metric);

@@ -40,9 +40,14 @@ std::int64_t choose_evaluator(StudyContext& context) {
   return all.front().evaluator_id;
 }
 
-/// Metrics that have values: what designs are compared by, then latency, energy and area, then others of the log.
+/// Metrics that have values: what designs are compared by, of all applications, what runs were for besides, then
+/// latency, energy and area, then others of the log.
 std::vector<std::string> choose_metrics(const log::Log& log, std::int64_t evaluator) {
-  std::vector<std::string> wanted{study::own_objective(log), "latency_s", "energy_j", "area_mm2"};
+  const study::CommonObjective common = study::common_objective(log);
+  std::vector<std::string> wanted{common.metric};
+  for (const auto& [metric, workload] : common.by_metric) wanted.push_back(metric);
+  wanted.insert(wanted.end(), common.others.begin(), common.others.end());
+  wanted.insert(wanted.end(), {"latency_s", "energy_j", "area_mm2"});
   for (const std::string& name : log::metric_names(log)) {
     const std::vector<std::string>& standard = log::standard_metrics();
     if (std::find(standard.begin(), standard.end(), name) == standard.end()) wanted.push_back(name);
@@ -196,13 +201,22 @@ double true_over_predicted(const std::string& objective, double truth, double pr
   return maximised_objective(objective) ? predicted / truth : truth / predicted;
 }
 
+namespace {
+
+/// One digit behind the point; of values below `small`, which that would make 0.0, three digits in all.
+std::string one_digit_or_three(double value, double small) {
+  return std::abs(value) < small ? fmt::format("{:.3g}", value) : fmt::format("{:.1f}", value);
+}
+
+}  // namespace
+
 std::string study_value(const std::string& objective, double of_objective) {
   const std::optional<std::string> maximised = maximised_objective(objective);
   const std::string name = maximised ? *maximised : objective_metric(objective);
   const double value = maximised ? 1 / of_objective : of_objective;
   if (std::isnan(value)) return "–";
-  if (name.ends_with("_frac")) return fmt::format("{:.1f} %", 100 * value);
-  if (name.ends_with("_mm2")) return fmt::format("{:.1f} mm²", value);
+  if (name.ends_with("_frac")) return one_digit_or_three(100 * value, 0.1) + " %";
+  if (name.ends_with("_mm2")) return one_digit_or_three(value, 10) + " mm²";
   if (const RateUnit* rate = rate_unit_of(name)) return si(value * rate->in_base, rate->base);
   if (name.ends_with(kPerSecond)) return si(value, "/s");
   if (name.ends_with("_s")) return si(value, "s");
@@ -218,6 +232,27 @@ std::vector<std::string> reason_codes(const StudyScan& scan, std::uint32_t reaso
   }
   return codes;
 }
+
+namespace {
+
+/// A logarithmic axis has no place for values of 0 and below: points that have them would be missing. Infeasible ones
+/// are at the edge anyway.
+void settle_axes(ReportFigure& figure) {
+  for (std::size_t c = 0; c < figure.columns.size(); ++c) {
+    bool& logarithmic = figure.columns[c].logarithmic;
+    for (const ReportPanel& panel : figure.panels) {
+      for (const ReportSeries& series : panel.series) {
+        if (series.role == SeriesRole::infeasible) continue;
+        const auto has_no_logarithm = [c](const std::vector<double>& point) {
+          return c < point.size() && point[c] <= 0;
+        };
+        logarithmic = logarithmic && std::none_of(series.values.begin(), series.values.end(), has_no_logarithm);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 StudyReport study_report(const log::Log& log, const StudySources& sources) {
   StudyReport report{.log = sources.log_name, .headline = {}};
@@ -242,6 +277,9 @@ StudyReport study_report(const log::Log& log, const StudySources& sources) {
        {pareto_section, parameter_section, trust_section, backtest_section, reason_section, importance_section,
         training_section, roofline_section, layer_section, round_section, provenance_section}) {
     report.sections.push_back(section(context));
+    for (ReportFigure& figure : report.sections.back().figures) {
+      if (figure.kind != FigureKind::bars) settle_axes(figure);
+    }
   }
   return report;
 }

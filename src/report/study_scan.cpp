@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +68,7 @@ class Archive {
     for (std::size_t k = 0; k < dimensions_; ++k) {
       if (std::isnan(point.metrics[k])) return;
     }
+    if (dimensions_ == 2) return add_to_plane(point);
     for (std::size_t i = 0; i < points_.size(); ++i) {
       if (!no_worse(points_[i], point)) continue;
       if (i > 0) std::swap(points_[i], points_[i / 2]);  // what beats many is asked first
@@ -75,6 +78,7 @@ class Archive {
     points_.push_back(point);
   }
   [[nodiscard]] std::vector<ScanPoint> take() {
+    for (auto& [first, point] : plane_) points_.push_back(point);
     std::sort(points_.begin(), points_.end(), [&](const ScanPoint& a, const ScanPoint& b) {
       return std::pair(signs_[0] * a.metrics[0], a.design_id) < std::pair(signs_[0] * b.metrics[0], b.design_id);
     });
@@ -82,6 +86,16 @@ class Archive {
   }
 
  private:
+  /// The second metric falls along the first: only the neighbour to the left can beat a point, and only those right of
+  /// it can be beaten. A front may be as long as its log, and the comparisons of add() with all of it quadratic.
+  void add_to_plane(const ScanPoint& point) {
+    const double first = signs_[0] * point.metrics[0];
+    const auto after = plane_.upper_bound(first);
+    if (after != plane_.begin() && no_worse(std::prev(after)->second, point)) return;
+    auto beaten = plane_.lower_bound(first);
+    while (beaten != plane_.end() && no_worse(point, beaten->second)) beaten = plane_.erase(beaten);
+    plane_.emplace(first, point);
+  }
   [[nodiscard]] bool no_worse(const ScanPoint& a, const ScanPoint& b) const {
     for (std::size_t k = 0; k < dimensions_; ++k) {
       if (signs_[k] * a.metrics[k] > signs_[k] * b.metrics[k]) return false;
@@ -91,6 +105,7 @@ class Archive {
   std::size_t dimensions_;
   std::vector<double> signs_;
   std::vector<ScanPoint> points_;
+  std::map<double, ScanPoint> plane_;  ///< of two metrics the front so far, by the first: smaller is better
 };
 
 /// Values of designs as numbers of labels, by the design's number.

@@ -89,7 +89,27 @@ void register_wanted(log::Log& log, const Wanted& wanted) {
   }
 }
 
-dataset::Objective objective_of(const log::Log& log, const AskRequest& request) {
+/// The log's own objective of what is asked for; of all where it has no row of that. `others`: what other runs were
+/// for. Error{usage} where the log does not say which one it is.
+std::string objective_of_log(const log::Log& log, const std::vector<std::string>& wanted,
+                             std::set<std::string>& others) {
+  std::vector<std::string> logged;
+  for (const log::WorkloadStats& one : log::workload_stats(log)) {
+    if (std::find(wanted.begin(), wanted.end(), one.workload) != wanted.end()) logged.push_back(one.workload);
+  }
+  CommonObjective common = common_objective(log, logged);
+  if (const std::string doubt = doubt_about(common); !doubt.empty()) {
+    const std::string first = common.by_metric.empty() ? common.unsaid.front() : common.by_metric.begin()->first;
+    throw Error(ErrorKind::usage, fmt::format("{}: {}. Name it: --objective {}", printable(log.path().string(), 100),
+                                              doubt, shell_quoted(printable(first, 60))));
+  }
+  others = std::move(common.others);
+  return common.metric;
+}
+
+/// `others`: where it is the log's own, what other runs were for.
+dataset::Objective objective_of(const log::Log& log, const AskRequest& request, const std::vector<std::string>& wanted,
+                                std::set<std::string>& others) {
   std::vector<std::string> known = log::metric_names(log);
   known.insert(known.end(), request.metrics.begin(), request.metrics.end());
   const std::vector<log::AskRun> before = log::asks(log);
@@ -104,7 +124,8 @@ dataset::Objective objective_of(const log::Log& log, const AskRequest& request) 
     }
     return dataset::parse_objective(objective.factors.front().metric, Direction::maximise);
   }
-  const std::string text = request.objective.empty() ? own_objective(log) : known_objective(request.objective, known);
+  const std::string text =
+      request.objective.empty() ? objective_of_log(log, wanted, others) : known_objective(request.objective, known);
   if (!request.maximise && maximised_metrics(log).contains(text)) {
     return dataset::parse_objective(text, Direction::maximise);
   }
@@ -323,10 +344,12 @@ Asked ask(const AskRequest& request) {
   if (is_new) static_cast<void>(space::load_space(request.space));
   const log::NewLog created(request.log);
   log::Log log = log::Log::open(request.log, log::OpenMode::read_write_create);
+  const Wanted wanted = wanted_of(log, request);
+  std::set<std::string> others;
   NextQuestion question{.log = request.log,
                         .space = space_of(log, request),
                         .applications = {},
-                        .objective = objective_of(log, request),
+                        .objective = objective_of(log, request, wanted.names, others),
                         .aggregate = request.aggregate,
                         .limits = request.limits,
                         .metrics = request.metrics,
@@ -339,7 +362,6 @@ Asked ask(const AskRequest& request) {
                         .progress = request.progress};
   settle_definition(log, question);
   const std::vector<std::string> metrics = metrics_of(log, question);
-  const Wanted wanted = wanted_of(log, request);
   question.applications = wanted.names;
   constexpr int kMostTries = 20;  // [chosen] so many others ask while this one chooses
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
@@ -349,6 +371,7 @@ Asked ask(const AskRequest& request) {
                 .workloads = question.applications,
                 .metrics = metrics,
                 .objective = to_string(question.objective),
+                .other_objectives = others,
                 .evaluator = question.evaluator,
                 .next = next_designs(question),
                 .pending_before = log::pending_designs(log).size()};

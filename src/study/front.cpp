@@ -8,6 +8,7 @@
 #include <map>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/statistics.h"
 #include "hindsight/core/text.h"
 #include "hindsight/dataset/objective.h"
@@ -94,7 +95,7 @@ std::vector<std::string> factors_of(const std::string& word) {
   return metrics.size() > 1 ? metrics : std::vector<std::string>();
 }
 
-/// Of a metric that only its log knows the direction is not known, and the front of a label is of its smallest values.
+/// Of a metric that no log has yet the direction is not known.
 std::string learning_advice(const std::string& metric, const KnownEvaluator& evaluator) {
   const std::vector<std::string> logged = logged_metrics(evaluator);
   const bool is_ours = std::ranges::find(logged, metric) != logged.end();
@@ -120,9 +121,29 @@ std::string learning_advice(const std::string& metric, const KnownEvaluator& eva
               fmt::format("--pareto {}: the model does not predict it. It has {}.{}", printable(word), list, advice));
 }
 
+[[noreturn]] void refuse_maximised_label(const std::string& word, const std::string& label) {
+  throw Error(ErrorKind::usage,
+              fmt::format("--pareto {}: more of it is better, and a front takes labels of which less is. Train a model "
+                          "that maximises it, with what it is traded for as labels: train --objective {} --maximise "
+                          "--constraint NAME",
+                          printable(word, 60), shell_quoted(printable(label, 60))));
+}
+
+/// The label that a word is the reciprocal of, "1/speed"; none of other words.
+std::optional<std::string> reciprocal_of_label(const std::string& word, const surrogate::Model& model) {
+  const std::vector<std::string>& labels = model.parts().constraint_names;
+  try {
+    const Objective product = dataset::parse_objective(known_objective(word, labels), Direction::minimise);
+    const std::optional<std::string> metric = dataset::maximised_metric(product);
+    return metric && std::ranges::find(labels, *metric) != labels.end() ? metric : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // no product of metrics
+  }
+}
+
 /// A metric goes before a derived quantity of its name.
 optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& model, const KnownEvaluator& evaluator,
-                              const DerivedQuantities& derived) {
+                              const DerivedQuantities& derived, const std::set<std::string>& maximised) {
   const std::string name =
       names_objective(word, model) ? objective_name(model) : known_name(word, known_metrics(model, evaluator, derived));
   optimize::FrontMetric metric{.name = name};
@@ -137,11 +158,11 @@ optimize::FrontMetric resolve(const std::string& word, const surrogate::Model& m
     metric.value = std::move(quantity->value);
     return metric;
   }
+  if (const auto label = learned ? std::nullopt : reciprocal_of_label(word, model))
+    refuse_maximised_label(word, *label);
   if (!learned) refuse_front_metric(word, model, evaluator, derived);
-  if (!learned->is_objective && log::direction_of(name) == Direction::maximise) {
-    throw Error(ErrorKind::usage, fmt::format("--pareto {}: more of it is better, and a front is of metrics of which "
-                                              "less is. Bound parameters, or take metrics that cost",
-                                              printable(word)));
+  if (!learned->is_objective && log::direction_of(name, maximised) == Direction::maximise) {
+    refuse_maximised_label(word, name);
   }
   return metric;
 }
@@ -208,11 +229,14 @@ std::optional<std::string> learnable_metric(const std::string& word, const surro
 }
 
 std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words, const surrogate::Model& model,
-                                                 const KnownEvaluator& evaluator, const DerivedQuantities& derived) {
+                                                 const KnownEvaluator& evaluator, const DerivedQuantities& derived,
+                                                 const std::set<std::string>& maximised) {
+  std::set<std::string> more_is_better = surrogate::maximised_labels(model);
+  more_is_better.insert(maximised.begin(), maximised.end());
   std::vector<optimize::FrontMetric> front;
   for (const std::string& list : words) {
     for (const std::string& word : split(list, ',')) {
-      optimize::FrontMetric metric = resolve(std::string(trimmed(word)), model, evaluator, derived);
+      optimize::FrontMetric metric = resolve(std::string(trimmed(word)), model, evaluator, derived, more_is_better);
       const bool twice =
           std::any_of(front.begin(), front.end(), [&](const auto& one) { return one.name == metric.name; });
       if (twice) throw Error(ErrorKind::usage, fmt::format("--pareto: {} is named twice", printable(metric.name)));
@@ -225,6 +249,15 @@ std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>&
                 fmt::format("--pareto: a front needs two metrics, or three; {} given. Known: {}", front.size(), known));
   }
   return front;
+}
+
+std::string doubt_about_direction(const surrogate::Model& model, const std::set<std::string>& maximised) {
+  const std::string name = objective_name(model);
+  if (!maximised.contains(name)) return "";
+  return fmt::format(
+      "the model takes small values of {0} for good, and the log says that large ones are: train "
+      "--objective {1} --maximise",
+      printable(name, 60), shell_quoted(printable(name, 60)));
 }
 
 FrontTruth truth_of_front(const std::vector<FrontPoint>& points) {

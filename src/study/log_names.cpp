@@ -83,18 +83,33 @@ std::vector<std::string> further_metrics(const log::Log& log) {
   return names;
 }
 
-/// What rows of a log are compared by that have no latency_s.
+/// Runs that evaluate what another command asked for: that is not said of their rows.
+bool only_answers(const log::RunInfo& run) {
+  using log::RunKind;
+  return run.kind == to_string(RunKind::propose) || run.kind == to_string(RunKind::worker);
+}
+
+using Origins = std::vector<log::WorkloadOrigin>;  // of one workload, the newest run last
+
+std::map<std::string, Origins> origins_by_workload(const log::Log& log, const log::EvaluationFilter& filter) {
+  std::map<std::string, Origins> by_workload;
+  for (log::WorkloadOrigin& origin : log::workload_origins(log, filter)) {
+    by_workload[origin.workload].push_back(std::move(origin));
+  }
+  return by_workload;
+}
+
+/// What the runs of a log say that its rows are compared by.
 class LoggedObjectives {
  public:
-  explicit LoggedObjectives(const log::Log& log) {
+  explicit LoggedObjectives(const log::Log& log) : further_(further_metrics(log)) {
     for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
       if (auto metric = objective_of_run(run)) by_run_[run.run_id] = std::move(*metric);
+      if (only_answers(run)) answering_.insert(run.run_id);
     }
     for (const log::AskRun& run : log::asks(log)) {
       if (!asked_) asked_ = single_metric(run.objective);  // the newest is first
     }
-    const std::vector<std::string> further = further_metrics(log);
-    if (further.size() == 1) only_ = further.front();
   }
   /// No row is compared by anything but latency_s.
   [[nodiscard]] bool all_latency() const {
@@ -107,12 +122,38 @@ class LoggedObjectives {
     return found == by_run_.end() ? std::nullopt : std::optional(found->second);
   }
   /// Where no run says: what was asked for last, else the only metric that the log has of its own.
-  [[nodiscard]] std::string rest() const { return asked_.value_or(only_.value_or(kLatency)); }
+  [[nodiscard]] std::string rest() const { return asked_.value_or(further_.size() == 1 ? further_.front() : kLatency); }
+  /// Metrics that no column is for.
+  [[nodiscard]] const std::vector<std::string>& further() const { return further_; }
+  /// The rule: see own_objectives().
+  [[nodiscard]] OwnObjective of(const Origins& origins) const {
+    OwnObjective own;
+    bool has_latency = false, for_latency = false;
+    for (const log::WorkloadOrigin& origin : origins) {
+      const std::optional<std::string> metric = of(origin.run_id);
+      const bool other = metric && *metric != kLatency;
+      has_latency = has_latency || origin.has_latency;
+      for_latency = for_latency || (origin.has_latency && !other && !answering_.contains(origin.run_id));
+      if (!other) continue;
+      own.metric = *metric;
+      own.others.insert(*metric);
+    }
+    if (has_latency && (for_latency || own.metric.empty())) own.metric = kLatency;
+    if (own.metric.empty()) own.metric = rest();
+    own.others.erase(own.metric);
+    return own;
+  }
 
  private:
   std::map<std::int64_t, std::string> by_run_;
-  std::optional<std::string> asked_, only_;
+  std::set<std::int64_t> answering_;
+  std::optional<std::string> asked_;
+  std::vector<std::string> further_;
 };
+
+bool any_latency(const Origins& origins) {
+  return std::ranges::any_of(origins, [](const log::WorkloadOrigin& one) { return one.has_latency; });
+}
 
 /// Which way metrics are better, as objectives say that are one metric; who is heard first has the last word.
 class StatedDirections {
@@ -206,67 +247,63 @@ std::vector<std::string> technologies_of(const log::Log& log, const std::string&
   return technologies;
 }
 
-std::map<std::string, std::string> own_objectives(const log::Log& log) {
+std::map<std::string, OwnObjective> own_objectives(const log::Log& log, const log::EvaluationFilter& filter) {
   const LoggedObjectives logged(log);
-  std::map<std::string, std::string> own;
-  std::set<std::string> with_latency;
-  for (const log::WorkloadOrigin& origin : log::workload_origins(log)) {  // by workload, the newest run last
-    std::string& objective = own.try_emplace(origin.workload, kLatency).first->second;
-    if (origin.has_latency) with_latency.insert(origin.workload);
-    if (const auto metric = logged.of(origin.run_id); metric && *metric != kLatency) objective = *metric;
-  }
-  for (auto& [workload, objective] : own) {
-    if (with_latency.contains(workload)) {
-      objective = kLatency;
-    } else if (objective == kLatency) {
-      objective = logged.rest();
-    }
-  }
+  std::map<std::string, OwnObjective> own;
+  for (const auto& [workload, origins] : origins_by_workload(log, filter)) own[workload] = logged.of(origins);
   return own;
 }
 
-std::string own_objective(const log::Log& log) {
-  if (LoggedObjectives(log).all_latency()) return kLatency;  // which rows are whose changes nothing, and is long to ask
-  std::set<std::string> objectives;
-  for (const auto& [workload, metric] : own_objectives(log)) objectives.insert(metric);
-  return objectives.size() == 1 ? *objectives.begin() : kLatency;
+CommonObjective common_objective(const log::Log& log, const std::vector<std::string>& workloads) {
+  const LoggedObjectives logged(log);
+  // Which rows are whose changes nothing then, and is long to ask.
+  if (logged.all_latency() && logged.further().size() < 2) return {.metric = kLatency};
+  CommonObjective common;
+  bool has_latency = false;
+  for (const auto& [workload, origins] : origins_by_workload(log, {})) {
+    if (!workloads.empty() && std::ranges::find(workloads, workload) == workloads.end()) continue;
+    has_latency = has_latency || any_latency(origins);
+    OwnObjective own = logged.of(origins);
+    common.by_metric.try_emplace(own.metric, workload);
+    common.others.merge(own.others);
+  }
+  const bool one = common.by_metric.size() == 1;
+  common.metric = one ? common.by_metric.begin()->first : kLatency;
+  if (one && common.metric == kLatency && !has_latency) common.unsaid = logged.further();
+  if (common.by_metric.contains(common.metric)) common.by_metric.clear();
+  common.others.erase(common.metric);
+  return common;
 }
 
-namespace {
+std::string own_objective(const log::Log& log) { return common_objective(log).metric; }
 
-/// The one that these workloads have, else latency_s.
-std::string own_objective_of(const log::Log& log, const std::vector<std::string>& workloads) {
-  if (LoggedObjectives(log).all_latency()) return kLatency;
-  std::map<std::string, std::string> first;  // a workload by objective
-  for (const auto& [workload, metric] : own_objectives(log)) {
-    const bool wanted = workloads.empty() || std::ranges::find(workloads, workload) != workloads.end();
-    if (wanted) first.try_emplace(metric, workload);
+std::string doubt_about(const CommonObjective& common) {
+  constexpr std::size_t kListed = 4;  // [chosen] names in a message
+  std::vector<std::string> names;
+  const auto add = [&](std::string name) { names.push_back(names.size() < kListed ? std::move(name) : "..."); };
+  for (const auto& [metric, workload] : common.by_metric) {
+    if (names.size() <= kListed) add(fmt::format("{} ({})", printable(metric, 30), printable(workload, 30)));
   }
-  if (first.size() == 1) return first.begin()->first;
-  if (first.empty() || first.contains(kLatency)) return kLatency;
-  constexpr std::size_t kListed = 4;  // [chosen] pairs in a message
-  std::vector<std::string> pairs;
-  for (const auto& [metric, workload] : first) {
-    if (pairs.size() < kListed) pairs.push_back(fmt::format("{} ({})", printable(metric, 30), printable(workload, 30)));
+  if (!names.empty()) return fmt::format("is optimised for {} (of the application in brackets)", join(names, ", "));
+  for (const std::string& metric : common.unsaid) {
+    if (names.size() <= kListed) add(printable(metric, 30));
   }
-  const auto& [metric, workload] = *first.begin();
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: is optimised for {}{} (of the application in brackets). Choose one: --workloads {}",
-                          printable(log.path().string(), 100), join(pairs, ", "), first.size() > kListed ? ", ..." : "",
-                          shell_quoted(printable(workload, 60))));
+  if (!names.empty()) return fmt::format("no run says which of {} is optimised", join(names, ", "));
+  return "";
 }
-
-}  // namespace
 
 std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter) {
   const LoggedObjectives logged(log);
   std::set<std::string> objectives;
-  bool any_latency = false;
-  for (const log::WorkloadOrigin& origin : log::workload_origins(log, filter)) {
-    any_latency = any_latency || origin.has_latency;
-    objectives.insert(origin.has_latency ? kLatency : logged.of(origin.run_id).value_or(logged.rest()));
+  bool has_latency = false;
+  for (const auto& [workload, origins] : origins_by_workload(log, filter)) {
+    has_latency = has_latency || any_latency(origins);
+    for (const log::WorkloadOrigin& origin : origins) {
+      objectives.insert(origin.has_latency ? logged.of(origins).metric
+                                           : logged.of(origin.run_id).value_or(logged.rest()));
+    }
   }
-  if (!any_latency && objectives.size() > 1) objectives.erase(kLatency);  // nothing is compared by what no row has
+  if (!has_latency && objectives.size() > 1) objectives.erase(kLatency);  // nothing is compared by what no row has
   if (objectives.empty()) objectives.insert(kLatency);
   return objectives;
 }
@@ -379,12 +416,29 @@ RankingMetric ranking_metric(const std::string& word, const std::vector<std::str
   return {.metric = product.factors.front().metric, .maximised = product.factors.front().exponent < 0};
 }
 
+namespace {
+
+/// Error{usage} where the objective of what is learned has to be named.
+void require_certain(const log::Log& log, const CommonObjective& common) {
+  const std::string doubt = doubt_about(common);
+  if (doubt.empty()) return;
+  const std::string remedy =
+      common.by_metric.empty()
+          ? "Name it: --objective " + shell_quoted(printable(common.unsaid.front(), 60))
+          : "Choose one: --workloads " + shell_quoted(printable(common.by_metric.begin()->second, 60));
+  throw Error(ErrorKind::usage, fmt::format("{}: {}. {}", printable(log.path().string(), 100), doubt, remedy));
+}
+
+}  // namespace
+
 LearningWords with_log_names(const log::Log& log, const LearningWords& words) {
   const std::vector<std::string> known = log::metric_names(log);
   LearningWords result = words;
   if (result.objective.empty()) {
-    const std::string own = own_objective_of(log, words.workloads);
-    result.objective = own == kLatency ? "latency" : own;
+    CommonObjective common = common_objective(log, words.workloads);
+    require_certain(log, common);
+    result.objective = common.metric == kLatency ? "latency" : common.metric;
+    result.others = std::move(common.others);
   }
   result.objective = known_objective(result.objective, known);
   for (std::string& name : result.constraints) name = known_name(name, known);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "hindsight/accel/evaluation.h"
 #include "hindsight/accel/model_version.h"
@@ -383,6 +384,11 @@ bool is_unused(const std::string& log) {
   return log::pulse(log::Log::open(log, log::OpenMode::read_only)).last_evaluation_id == 0;
 }
 
+/// Metrics of which the log says that more is better; none without a log.
+std::set<std::string> maximised_in(const std::string& log) {
+  return log.empty() ? std::set<std::string>() : maximised_metrics(log::Log::open(log, log::OpenMode::read_only));
+}
+
 /// Whose rows of the log count, "" for those of its only evaluator: of a simulator (null: none is asked) those of its
 /// own version, else those of its name. Nothing where these are of several other versions, which is said.
 std::optional<std::string> rows_that_count(const ProposalRequest& request, const KnownEvaluator& simulator,
@@ -537,7 +543,13 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   Limits limits = limits_of(request, model, evaluator, proposals.derived, networks, proposals.remarks);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);
-  if (!request.pareto.empty()) options.front = resolve_front(request.pareto, model, evaluator, proposals.derived);
+  const std::set<std::string> maximised = maximised_in(request.log);
+  if (!request.pareto.empty()) {
+    options.front = resolve_front(request.pareto, model, evaluator, proposals.derived, maximised);
+  }
+  if (std::string doubt = doubt_about_direction(model, maximised); !doubt.empty()) {
+    proposals.remarks.push_back(std::move(doubt));
+  }
   options.aggregate = aggregate_of(request, model, options.front);
   optimize::take_risk(asked_risk(request), model, options);
   options.constraints = std::move(limits.constraints);

@@ -351,6 +351,13 @@ void require_space(const Model& model, const space::DesignSpace& space) {
   fail(fmt::format("{} parameters in the model, {} here", ours.size(), theirs.size()));
 }
 
+std::set<std::string> maximised_labels(const Model& model) {
+  const auto named = model.parts().provenance.find(kMoreIsBetter);
+  if (named == model.parts().provenance.end()) return {};
+  const std::vector<std::string> labels = split(named->second, ',');
+  return {labels.begin(), labels.end()};
+}
+
 std::vector<std::string> unseen_levels_of(const Model& model, const space::Design& design) {
   const auto named = model.parts().provenance.find(kUnseenLevels);
   if (named == model.parts().provenance.end()) return {};

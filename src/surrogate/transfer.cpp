@@ -327,6 +327,7 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
       {kErrorOnRowsHeldOut, error_text(own.error, parts.objective_scaler.value_scale)},
       {"metrics_of", "rows held out in fifths, before the last fit on all rows"},
       {"seed", std::to_string(options.seed)}};
+  if (std::string labels = of_base(kMoreIsBetter); !labels.empty()) provenance[kMoreIsBetter] = std::move(labels);
   // Of a model that was adapted before: what the first of them learnt from, whose limits every later one has.
   const std::string first = of_base("from_evaluator");
   if (!first.empty() || !learnt_from.empty()) provenance["from_evaluator"] = first.empty() ? learnt_from : first;

@@ -143,6 +143,67 @@ TEST_F(ImportedLog, EvaluatorsOfTwoTablesAreToldApartByTheirFiles) {
   EXPECT_THAT(hindsight({"log", "show", log()}).out, HasSubstr(" evaluations, from tuning.csv, again.csv\n"));
 }
 
+/// What a table was imported for goes before latency_s, and what rows beside it were for is said.
+TEST_F(ImportedLog, TheObjectiveOfAnImportIsNotOverruledByAColumnOfLatencies) {
+  const auto named = [&](const std::string& table, const std::string& objective, const std::string& other) {
+    const Outcome imported = hindsight(
+        {"log", "import", table, "--log", log(), "--workload", "app", "--objective", objective, "--constraint", other});
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  };
+  named(write("a.csv", "a,b,energy,latency_s\n1,1,5,1\n2,1,3,2\n1,2,4,3\n"), "energy", "latency_s");
+  EXPECT_THAT(hindsight({"log", "show", log()}).out,
+              AllOf(HasSubstr("app: best by energy, smallest first\n"), Not(HasSubstr("runs that wrote its rows"))));
+  EXPECT_THAT(hindsight({"report", "--log", log(), "--format", "md"}).out, HasSubstr("is the best, with energy of 3"));
+  named(write("b.csv", "a,b,energy,latency_s\n3,5,6,1.5\n4,5,2,2.5\n3,6,7,3.5\n"), "latency_s", "energy");
+  EXPECT_THAT(hindsight({"log", "show", log()}).out,
+              HasSubstr("app: best by latency_s\n      runs that wrote its rows were for energy, too (--metric)\n"));
+  const Json stats = Json::parse(hindsight({"log", "stats", log(), "--json"}).out).at("workloads").at(0);
+  EXPECT_EQ(stats.at("best_by"), "latency_s");
+  EXPECT_EQ(stats.at("other_objectives"), Json{"energy"});
+  EXPECT_THAT(hindsight({"log", "show", log(), "--metric", "energy"}).out, Not(HasSubstr("were for")));
+  const Outcome asked = hindsight({"ask", "-n", "1", "--log", log(), "--space", "b", "--evaluator", "mine"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("objective: latency_s; runs of the log were for energy, too: --objective energy"));
+}
+
+/// The model learns a label whose direction another log knows.
+TEST_F(ImportedLog, AFrontOfALabelOfWhichMoreIsBetterIsRefused) {
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  std::string csv = "a,b,cost_ms,score\n";
+  for (int a = 1; a <= 8; ++a) {
+    for (int b = 1; b <= 8; ++b) {
+      csv += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(90 - a * b) + "," +
+             std::to_string(100 - a * b + a) + "\n";
+    }
+  }
+  const std::string table = write("tuning.csv", csv), other = file("other.sqlite");
+  ASSERT_EQ(import(table, {"--constraint", "score"}).exit_code, 0);
+  ASSERT_EQ(train({"--constraint", "score"}).exit_code, 0);
+  const auto front = [&](const std::string& of) {
+    return hindsight({"propose", "--model", model(), "--workload", "tuning", "--log", of, "--pareto", "cost_ms,score"});
+  };
+  EXPECT_THAT(front(log()).out, HasSubstr("front of cost_ms, score (less is better)"));
+  ASSERT_EQ(hindsight({"log", "import", table, "--log", other, "--objective", "score", "--maximise", "--constraint",
+                       "cost_ms"})
+                .exit_code,
+            0);
+  const std::string remedy = "train --objective score --maximise --constraint NAME";
+  expect_one_line_error(front(other), 2, remedy);
+  const Outcome from_other =
+      hindsight({"train", "--log", other, "--out", model(), "--ensemble", "1", "--method", "margins", "--set",
+                 "steps=40", "--objective", "cost_ms", "--constraint", "score"});
+  ASSERT_EQ(from_other.exit_code, 0) << from_other.err;
+  EXPECT_THAT(from_other.err, HasSubstr("--constraint score: more of it is better"));
+  expect_one_line_error(front(log()), 2, remedy);
+  const Outcome as_advised =
+      hindsight({"train", "--log", other, "--out", model(), "--ensemble", "1", "--method", "margins", "--set",
+                 "steps=40", "--objective", "score", "--maximise", "--constraint", "cost_ms"});
+  ASSERT_EQ(as_advised.exit_code, 0) << as_advised.err;
+  const Outcome proposed = front(other);
+  EXPECT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_THAT(proposed.out, HasSubstr("front of cost_ms, score (more is better)"));
+}
+
 TEST_F(ImportedLog, CountsAddUpToTheRows) {
   const std::string table = write("counts.csv", "a,cost_ms\n1,5\n1,5\n2,3\n2,9\n,1\n3,oom\n");
   const Json counts = Json::parse(import(table, {"--duplicates", "first", "--json"}).out);

@@ -126,7 +126,7 @@ TEST_F(LogExport, FrontsAndRanksTakeAStatedDirection) {
   EXPECT_EQ(best.at("best_direction"), "maximise");
   EXPECT_EQ(scores(best.at("best")), (std::vector<double>{7, 5, 4}));
   EXPECT_THAT(hindsight({"log", "stats", log, "--pareto", "1/score_x,aux"}).out,
-              HasSubstr("Pareto front of score_x (more is better), aux (2 designs)"));
+              HasSubstr("Pareto front of score_x (more is better), aux (less is better) (2 designs)"));
   expect_one_line_error(hindsight({"log", "stats", log, "--metric=-score_x"}), 2,
                         "1/score_x where more of it is better");
 }

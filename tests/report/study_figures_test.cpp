@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <regex>
 #include <set>
 #include <span>
@@ -144,6 +145,58 @@ TEST_F(StudyReportTest, FrontIsThatOfEveryRow) {
     front.emplace_back(point.at(0), point.at(1));
   EXPECT_EQ(front, best);
   EXPECT_EQ(series_of(figure.panels.at(0), SeriesRole::feasible).values.size() + front.size(), 500U);
+}
+
+/// 400 designs of two metrics, with ties in each and in both.
+TEST_F(StudyReportTest, FrontOfTwoMetricsIsThatOfEveryRow) {
+  const RandomStream random(11, "rows");
+  std::vector<EvaluationRow> rows;
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i < 400; ++i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    points.emplace_back(1 + std::floor(40 * random.uniform(2 * at)), 1 + std::floor(40 * random.uniform(2 * at + 1)));
+    rows.push_back(in_ms(i, points.back().second, {{"cost_mj", points.back().first}}));
+  }
+  make(rows);
+  std::set<std::pair<double, double>> best;
+  for (const auto& one : points) {
+    if (std::none_of(points.begin(), points.end(), [&](const auto& other) {
+          return other != one && other.first <= one.first && other.second <= one.second;
+        }))
+      best.insert(one);
+  }
+  std::set<std::pair<double, double>> front;
+  const ReportFigure figure = figure_of(report(), "pareto");
+  ASSERT_EQ(figure.columns.size(), 2U);
+  const ReportSeries& series = series_of(figure.panels.at(0), SeriesRole::front);
+  for (const std::vector<double>& point : series.values) front.emplace(point.at(0), point.at(1));
+  EXPECT_EQ(front, best);
+  EXPECT_EQ(series.values.size(), best.size()) << "of equal designs one";
+}
+
+/// A logarithmic axis would leave out what is 0 or below.
+TEST_F(StudyReportTest, AxesOfValuesWithoutLogarithmsAreLinear) {
+  make({in_ms(1, 3, {{"slack", -1}}), in_ms(2, 2, {{"slack", 4}})});
+  make({in_ms(1, 3, {{"slack", 2}}), in_ms(2, 2, {{"slack", 4}})}, "b.db");
+  const auto logarithmic = [](const StudyReport& made, const std::string& figure) {
+    std::map<std::string, bool> by_name;
+    for (const ReportColumn& column : figure_of(made, figure).columns) by_name[column.name] = column.logarithmic;
+    return by_name;
+  };
+  for (const char* figure : {"pareto", "parallel"}) {
+    EXPECT_FALSE(logarithmic(report(), figure).at("slack")) << figure;
+    EXPECT_TRUE(logarithmic(report(), figure).at("latency_ms")) << figure;
+    EXPECT_TRUE(logarithmic(report("b.db"), figure).at("slack")) << figure;
+  }
+  EXPECT_FALSE(logarithmic(compared(report("b.db"), report()), "versus").at("slack")) << "both on one axis";
+}
+
+TEST_F(StudyReportTest, SmallValuesKeepTheirDigits) {
+  make({in_ms(1, 2, {{"area_mm2", 0.0312}, {"miss_frac", 0.00012}})});
+  make({in_ms(1, 2, {{"area_mm2", 27.04}, {"miss_frac", 0.5}})}, "large.db");
+  const auto row = [&](const std::string& name) { return figure_of(report(name), "pareto").table.rows.at(0); };
+  EXPECT_THAT(row("study.db"), ::testing::IsSupersetOf({"0.0312 mm²", "0.012 %"}));
+  EXPECT_THAT(row("large.db"), ::testing::IsSupersetOf({"27.0 mm²", "50.0 %"}));
 }
 
 TEST_F(StudyReportTest, CountsReasonsOfEveryRow) {

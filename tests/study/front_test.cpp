@@ -34,6 +34,13 @@ surrogate::Model model_with(const std::string& objective, const std::string& lab
   return surrogate::Model(std::move(parts));
 }
 
+/// As `train` notes what its logs say.
+surrogate::Model noted(const surrogate::Model& model, const std::string& more_is_better) {
+  surrogate::Model::Parts parts = model.parts();
+  parts.provenance[surrogate::kMoreIsBetter] = more_is_better;
+  return surrogate::Model(std::move(parts));
+}
+
 std::vector<std::string> names_of(const std::vector<std::string>& words, const surrogate::Model& model) {
   std::vector<std::string> names;
   for (const optimize::FrontMetric& metric : resolve_front(words, model, tiny())) {
@@ -42,9 +49,10 @@ std::vector<std::string> names_of(const std::vector<std::string>& words, const s
   return names;
 }
 
-std::string refusal(const std::vector<std::string>& words, const surrogate::Model& model) {
+std::string refusal(const std::vector<std::string>& words, const surrogate::Model& model,
+                    const std::set<std::string>& maximised = {}) {
   try {
-    static_cast<void>(resolve_front(words, model, tiny()));
+    static_cast<void>(resolve_front(words, model, tiny(), nullptr, maximised));
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     return error.what();
@@ -97,6 +105,28 @@ TEST(ResolveFront, SaysWhichWayALabelCounts) {
   EXPECT_THAT(unknown, HasSubstr("train --constraint throughput (less of it is better then; where more is, with "
                                  "--objective throughput --maximise)?"));
   EXPECT_LE(unknown.size(), 400U);
+}
+
+TEST(ResolveFront, ALabelOfWhichMoreIsBetterIsRefusedWhoeverSaysSo) {
+  const surrogate::Model model = model_with("latency", "score");
+  EXPECT_THAT(names_of({"latency,score"}, model), ElementsAre("latency_s", "score")) << "nobody says so";
+  const std::string said = refusal({"latency,score"}, model, {"score", "latency_s"});
+  EXPECT_THAT(said, HasSubstr("--pareto score: more of it is better"));
+  EXPECT_THAT(said, HasSubstr("train --objective score --maximise --constraint NAME")) << "the log that is asked";
+  EXPECT_LE(said.size(), 400U);
+  EXPECT_EQ(refusal({"latency,score"}, noted(model, "other,score")), said) << "the logs that it learnt from";
+  EXPECT_EQ(names_of({"latency,score"}, noted(model, "other")).size(), 2U);
+  EXPECT_THAT(refusal({"latency,1/score"}, model), HasSubstr("--pareto 1/score: more of it is better")) << "the user";
+  const surrogate::Model as_advised = model_with("score^-1", "power_w");
+  EXPECT_EQ(resolve_front({"score,power_w"}, as_advised, tiny(), nullptr, {"score"}).size(), 2U) << "leads on";
+}
+
+TEST(DoubtAboutDirection, IsOfAModelThatMinimisesWhatTheLogMaximises) {
+  EXPECT_THAT(doubt_about_direction(model_with("score", "power_w"), {"score"}),
+              HasSubstr("takes small values of score for good, and the log says that large ones are: train --objective "
+                        "score --maximise"));
+  EXPECT_EQ(doubt_about_direction(model_with("score", "power_w"), {"power_w"}), "");
+  EXPECT_EQ(doubt_about_direction(model_with("score^-1", "power_w"), {"score"}), "");
 }
 
 TEST(ResolveFront, AdvisesToLearnOnlyWhatSomeLogHas) {

@@ -52,6 +52,34 @@ class LogNames : public ::testing::Test {
     return log::Log::open(file, log::OpenMode::read_only);
   }
 
+  /// A log with a row on a workload of its run's: kind, options, workload, metrics.
+  struct WrittenRun {
+    log::RunKind kind = log::RunKind::sweep;
+    std::string options = "{}";
+    log::Metrics metrics = {};
+    std::string workload = "net";
+  };
+  [[nodiscard]] log::Log written_by(const std::string& name, const std::vector<WrittenRun>& runs) const {
+    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write_create);
+    const std::int64_t space = log.add_space("mine", "definition", "hash");
+    const std::int64_t evaluator = log.add_evaluator("simulator", "hash", "told");
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::string text = "a=" + std::to_string(i);
+      const std::int64_t workload =
+          log.add_workload(runs[i].workload, "layers", "hash of " + runs[i].workload, 1, "[]", 1, {});
+      const std::int64_t run = log.begin_run(runs[i].kind, provenance(), runs[i].options);
+      const log::AppendResult added = log.append(run, space, evaluator,
+                                                 {{.workload_id = workload,
+                                                   .design_text_id = text,
+                                                   .design_hash = content_hash(text),
+                                                   .feasible = true,
+                                                   .metrics = runs[i].metrics,
+                                                   .violations = {}}});
+      EXPECT_TRUE(added.rejected.empty());
+    }
+    return log;
+  }
+
   std::filesystem::path folder_;
 };
 
@@ -63,22 +91,9 @@ TEST_F(LogNames, AnImportsObjectiveIsTheLogsOwn) {
 TEST_F(LogNames, WhatARunWasForIsTheLogsOwnObjective) {
   const auto own = [&](const std::string& name, log::RunKind kind, const std::vector<std::string>& options,
                        const log::Metrics& metrics) {
-    log::Log log = log::Log::open(folder_ / name, log::OpenMode::read_write_create);
-    const std::int64_t space = log.add_space("mine", "definition", "hash");
-    const std::int64_t workload = log.add_workload("net", "layers", "hash", 1, "[]", 1, {});
-    const std::int64_t evaluator = log.add_evaluator("simulator", "hash", "told");
-    for (std::size_t i = 0; i < options.size(); ++i) {
-      const std::string text = "a=" + std::to_string(i);
-      const std::int64_t run = log.begin_run(kind, provenance(), options[i]);
-      const log::AppendResult added = log.append(run, space, evaluator,
-                                                 {{.workload_id = workload,
-                                                   .design_text_id = text,
-                                                   .design_hash = content_hash(text),
-                                                   .feasible = true,
-                                                   .metrics = metrics,
-                                                   .violations = {}}});
-      EXPECT_TRUE(added.rejected.empty());
-    }
+    std::vector<WrittenRun> runs;
+    for (const std::string& one : options) runs.push_back({.kind = kind, .options = one, .metrics = metrics});
+    const log::Log log = written_by(name, runs);
     const std::set<std::string> of_rows = own_objectives_of(log, {});
     const std::string objective = own_objective(log);
     EXPECT_TRUE(of_rows.contains(objective)) << objective;
@@ -92,11 +107,63 @@ TEST_F(LogNames, WhatARunWasForIsTheLogsOwnObjective) {
   EXPECT_EQ(own("c.db", RunKind::campaign, {R"({"objective": "latency_s"})", by_latency}, two), "latency_ms")
       << "no row has latency_s";
   EXPECT_EQ(own("d.db", RunKind::campaign, {by_energy, by_latency}, two), "latency_ms") << "the newest";
-  EXPECT_EQ(own("e.db", RunKind::campaign, {by_latency}, {{"latency_ms", 2}, {"latency_s", 2e-3}}), "latency_s");
+  EXPECT_EQ(own("e.db", RunKind::campaign, {by_latency}, {{"latency_ms", 2}, {"latency_s", 2e-3}}), "latency_ms")
+      << "what the only run was for, though latency_s was logged";
   EXPECT_EQ(own("f.db", RunKind::worker, {"{}"}, two), "latency_s") << "nothing says which of the two";
   EXPECT_EQ(own("g.db", RunKind::worker, {"{}"}, {{"latency_ms", 2}}), "latency_ms") << "the only one";
   EXPECT_EQ(own("h.db", RunKind::campaign, {R"({"objective": "latency_ms * energy_mj"})"}, two), "latency_s");
   EXPECT_EQ(own("i.db", RunKind::campaign, {"[1]", R"({"objective": 3})"}, {{"latency_ms", 2}}), "latency_ms");
+}
+
+/// Rows with latency_s are compared by it, unless every run that wrote some was for another metric.
+TEST_F(LogNames, LatencyIsTheDefaultWhereSomeRunWasForNothingElse) {
+  using log::RunKind;
+  const log::Metrics both = {{"latency_s", 1}, {"energy_j", 2}};
+  const std::string by_energy = R"({"objective": "energy_j"})", by_latency = R"({"objective": "latency_s"})";
+  const WrittenRun plain{.kind = RunKind::sweep, .metrics = both};
+  const WrittenRun for_energy{.kind = RunKind::campaign, .options = by_energy, .metrics = both};
+  const auto own = [&](const std::string& name, const std::vector<WrittenRun>& runs) {
+    const log::Log log = written_by(name, runs);
+    const OwnObjective of_net = own_objectives(log).at("net");
+    const CommonObjective common = common_objective(log);
+    EXPECT_EQ(of_net.metric, common.metric);
+    EXPECT_EQ(of_net.others, common.others);
+    EXPECT_EQ(doubt_about(common), "");
+    EXPECT_THAT(own_objectives_of(log, {}), ElementsAre(common.metric));
+    return of_net.metric + (of_net.others.empty() ? "" : ", not " + *of_net.others.begin());
+  };
+  EXPECT_EQ(own("a.db", {for_energy}), "energy_j");
+  EXPECT_EQ(own("b.db", {{.kind = RunKind::import, .options = R"({"metric": "energy_j"})", .metrics = both}}),
+            "energy_j");
+  EXPECT_EQ(own("c.db", {plain, for_energy}), "latency_s, not energy_j") << "a sweep is for latency_s, as all is";
+  EXPECT_EQ(own("d.db", {for_energy, {.kind = RunKind::search, .options = by_latency, .metrics = both}}),
+            "latency_s, not energy_j");
+  EXPECT_EQ(own("e.db", {for_energy, {.kind = RunKind::propose, .metrics = both}}), "energy_j")
+      << "the truth of proposals was asked for by somebody else";
+  EXPECT_EQ(own("f.db", {plain}), "latency_s");
+  const log::Log log = written_by("g.db", {plain, for_energy});
+  EXPECT_EQ(own_objectives(log, {.run_id = 2}).at("net").metric, "energy_j") << "of the rows that are selected";
+  const LearningWords words = with_log_names(log, {});
+  EXPECT_EQ(words.objective, "latency");
+  EXPECT_THAT(words.others, ElementsAre("energy_j")) << "who learns is told";
+}
+
+TEST_F(LogNames, WhatNothingSaysIsNotGuessed) {
+  const log::Metrics two = {{"time_ms", 2}, {"energy", 3}};
+  const log::Log log = written_by("a.db", {{.kind = log::RunKind::worker, .metrics = two}});
+  const CommonObjective common = common_objective(log);
+  EXPECT_EQ(common.metric, "latency_s");
+  EXPECT_EQ(doubt_about(common), "no run says which of energy, time_ms is optimised");
+  try {
+    static_cast<void>(with_log_names(log, {}));
+    FAIL() << "nothing says which";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::EndsWith("is optimised. Name it: --objective energy"));
+  }
+  EXPECT_EQ(with_log_names(log, {.objective = "energy", .constraints = {}, .where = {}}).objective, "energy")
+      << "the metric, not its short name's";
+  const log::Log latency = written_by("b.db", {{.metrics = {{"time_ms", 2}, {"energy", 3}, {"latency_s", 1}}}});
+  EXPECT_EQ(doubt_about(common_objective(latency)), "") << "latency_s was logged";
 }
 
 TEST_F(LogNames, ProposalsSayOfWhichMetricsMoreIsBetter) {

@@ -10,6 +10,7 @@
 #include "hindsight/log/log.h"
 #include "hindsight/log/query.h"
 #include "hindsight/report/design_table.h"
+#include "hindsight/study/log_names.h"
 
 namespace hindsight::report {
 
@@ -17,7 +18,7 @@ namespace hindsight::report {
 struct LogQuery {
   log::EvaluationFilter filter = {};
   std::string metric = "";                              ///< by which designs are best; empty = each workload's own
-  std::map<std::string, std::string> own_metrics = {};  ///< by workload; latency_s where one is missing
+  std::map<std::string, study::OwnObjective> own = {};  ///< by workload; latency_s where one is missing
   std::set<std::string> maximised = {};                 ///< metrics of which more is better, besides the known ones
   std::size_t top = 3;                                  ///< best designs per workload
   std::size_t runs = 5;                                 ///< newest runs
@@ -28,6 +29,9 @@ struct LogQuery {
 
 /// The metric by which designs of this workload are best.
 [[nodiscard]] std::string metric_of(const LogQuery& query, const std::string& workload);
+
+/// What runs that wrote rows of this workload were for besides metric_of() it; none where a metric is named.
+[[nodiscard]] std::set<std::string> other_metrics_of(const LogQuery& query, const std::string& workload);
 
 /// Whether more or less of a metric is better.
 [[nodiscard]] Direction direction_of(const LogQuery& query, const std::string& metric);

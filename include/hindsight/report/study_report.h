@@ -119,6 +119,7 @@ struct ChosenDesign {
   bool geometric = true;        ///< the value is a geometric mean; false: a mean, as the log has values of 0 or below
   std::string technology = {};  ///< as a verdict names it; empty: not known
   bool proposed = false;
+  std::string doubt = {};  ///< of a logged design: why another metric may be meant, a sentence; empty: none is
 };
 /// Nothing for a log without a feasible design and without proposals. `maximised`: StudySources.
 [[nodiscard]] std::optional<ChosenDesign> chosen_design(const log::Log& log,

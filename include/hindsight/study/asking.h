@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,9 @@ struct Asked {
   std::int64_t run_id = 0;
   space::DesignSpace space;
   std::vector<std::string> workloads;
-  std::vector<std::string> metrics;  ///< to answer with: those of the objective, then those that are limited
-  std::string objective;             ///< as it is minimised
+  std::vector<std::string> metrics;             ///< to answer with: those of the objective, then those that are limited
+  std::string objective;                        ///< as it is minimised
+  std::set<std::string> other_objectives = {};  ///< where it is the log's own, what other runs were for
   std::string evaluator;
   NextDesigns next;
   std::size_t pending_before = 0;  ///< designs x workloads that awaited an answer already

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,19 @@ namespace hindsight::study {
 /// The words of --pareto, each a list a,b of two or three metrics in all: facts of the evaluator, the model's objective
 /// (by its text, or another way to write the same product), labels that it has learned, before facts where the model
 /// learnt from another evaluator; derived quantities of the space. Short names as everywhere.
-/// Error{usage}: a metric that the model does not have (lists those it has), one of which more is better, one that is
-/// named twice, fewer than two or more than three.
+/// `maximised`: metrics of which a log says that more is better.
+/// Error{usage}: a metric that the model does not have (lists those it has), a label of which more is better, as
+/// `maximised`, the model (maximised_labels()) or log::direction_of() says, one that is named twice, fewer than two or
+/// more than three.
 [[nodiscard]] std::vector<optimize::FrontMetric> resolve_front(const std::vector<std::string>& words,
                                                                const surrogate::Model& model,
                                                                const KnownEvaluator& evaluator,
-                                                               const DerivedQuantities& derived = nullptr);
+                                                               const DerivedQuantities& derived = nullptr,
+                                                               const std::set<std::string>& maximised = {});
+
+/// Where the model takes small values of the one metric that it optimises for good, and a log says that large ones are:
+/// a sentence that says so and what to do; else empty.
+[[nodiscard]] std::string doubt_about_direction(const surrogate::Model& model, const std::set<std::string>& maximised);
 
 /// One design of a front: what was predicted and what is true.
 struct FrontPoint {

@@ -12,15 +12,34 @@
 
 namespace hindsight::study {
 
-/// By workload, the metric that its designs are compared by when the user names none: latency_s where it was logged;
-/// else what the newest run that wrote its rows (an import, what was told, a campaign, a search) was for; else what was
-/// asked for last; else the only metric that the log has of its own; else latency_s.
-[[nodiscard]] std::map<std::string, std::string> own_objectives(const log::Log& log);
-/// The one that all workloads have, else latency_s.
-[[nodiscard]] std::string own_objective(const log::Log& log);
+/// What the designs of a workload are compared by when the user names nothing.
+struct OwnObjective {
+  std::string metric = {};
+  std::set<std::string> others = {};  ///< what other runs that wrote its rows were for
+};
+/// The rule, by workload, of the rows that are selected: latency_s where it was logged, unless every run that wrote
+/// such rows was for another metric (an import, what was told, a campaign, a search, a sweep for an objective; those
+/// that answer for others, `propose --simulate` and workers, are not heard); else what the newest run that wrote rows
+/// was for; else what was asked for last; else the only metric that the log has of its own; else latency_s.
+[[nodiscard]] std::map<std::string, OwnObjective> own_objectives(const log::Log& log,
+                                                                 const log::EvaluationFilter& filter = {});
 
-/// What the selected rows are compared by, by the runs that wrote them: latency_s where it was logged, else as
-/// own_objectives() says of the run. Not empty.
+/// What several workloads are compared by together.
+struct CommonObjective {
+  std::string metric = {};                            ///< the one that all have, else latency_s
+  std::set<std::string> others = {};                  ///< what other runs were for
+  std::map<std::string, std::string> by_metric = {};  ///< a workload by its metric, where latency_s is nobody's
+  std::vector<std::string> unsaid = {};               ///< metrics of the rows, of which no run says which is optimised
+};
+/// Of these workloads; none named: of all. latency_s where the log has no row of them.
+[[nodiscard]] CommonObjective common_objective(const log::Log& log, const std::vector<std::string>& workloads = {});
+/// Its metric, for all workloads.
+[[nodiscard]] std::string own_objective(const log::Log& log);
+/// Why the metric is no answer: a clause about the log; empty where it is one.
+[[nodiscard]] std::string doubt_about(const CommonObjective& common);
+
+/// What the selected rows are compared by, by the runs that wrote them: of rows with latency_s as own_objectives() says
+/// of their workload, of others what their run was for. Not empty.
 [[nodiscard]] std::set<std::string> own_objectives_of(const log::Log& log, const log::EvaluationFilter& filter);
 
 /// Metrics of which more is better, because the newest ask for one of them alone said so; without an ask, the newest
@@ -67,9 +86,11 @@ struct LearningWords {
   std::vector<std::string> constraints;
   std::vector<std::string> where;           ///< conditions such as "area_mm2<=50"
   std::vector<std::string> workloads = {};  ///< of which the log's own objective is looked for; empty: all
+  std::set<std::string> others = {};        ///< returned: where none was named, what other runs were for
 };
 /// The same by the names that the log has, with its own objective where none was named ("latency" for latency_s).
-/// Error{usage} where these workloads are optimised for several metrics, and latency_s is none of them.
+/// Error{usage} where these workloads are optimised for several metrics, latency_s none of them, or where nothing says
+/// for which.
 [[nodiscard]] LearningWords with_log_names(const log::Log& log, const LearningWords& words);
 
 }  // namespace hindsight::study

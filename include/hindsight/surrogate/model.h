@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,7 +123,11 @@ class Model {
 /// Key of the provenance that names values of parameters that no row had: "pes_x=64,mode=os". Missing: every value had
 /// some, or the model is older than the key.
 inline constexpr const char* kUnseenLevels = "unseen_levels";
-/// Those of them that a design has, "pes_x=64".
+/// Key of the provenance that names labels of which more is better, as the logs said that the model learnt from:
+/// "speed,score". Missing: none, or the model is older than the key.
+inline constexpr const char* kMoreIsBetter = "more_is_better";
+[[nodiscard]] std::set<std::string> maximised_labels(const Model& model);
+/// Those of kUnseenLevels that a design has, "pes_x=64".
 [[nodiscard]] std::vector<std::string> unseen_levels_of(const Model& model, const space::Design& design);
 
 /// Random designs of a space, the same ones every time: what an application costs on no design in particular.
