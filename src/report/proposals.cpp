@@ -552,6 +552,7 @@ std::string proposals_json(const Proposals& proposals) {
             {"commit", build_info().commit},
             {"model", proposals.model_file},
             {"space", proposals.model.parts().space.name()},
+            {"technology", proposals.technology.empty() ? Json(nullptr) : Json(proposals.technology)},
             {"objective", proposals.model.parts().objective_text},
             {"aggregate", optimize::to_string(options.aggregate)},
             {"search", optimize::to_string(options.search.kind)},

@@ -140,10 +140,20 @@ class Collection {
   [[nodiscard]] std::vector<Application> take() { return std::move(applications_); }
 
  private:
+  /// Results are told apart by name, so that another network of a name is no repetition.
   void add(dataset::Context context, const std::string& network) {
-    const bool repeated = std::any_of(applications_.begin(), applications_.end(),
-                                      [&](const Application& one) { return one.context.name == context.name; });
-    if (!repeated) applications_.push_back({std::move(context), network});
+    const auto same_name = [&](const Application& one) { return one.context.name == context.name; };
+    const auto earlier = std::ranges::find_if(applications_, same_name);
+    if (earlier == applications_.end()) {
+      applications_.push_back({std::move(context), network});
+      return;
+    }
+    if (!dataset::contradict(context, earlier->context)) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' and '{}' are both named '{}' and are not the same network (results are told apart by "
+                            "name). Change the name: in one of their files",
+                            printable(earlier->network, 100), printable(network, 100),
+                            printable(context.name, kLongestShown)));
   }
 
   const surrogate::Model& model_;

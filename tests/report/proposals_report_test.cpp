@@ -420,5 +420,12 @@ TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {
   EXPECT_TRUE(json.at("proposals").at(0).at("predicted").at("logged_value").is_null());
 }
 
+TEST(ProposalsJson, SaysTheTechnologyThatCheckTakesUp) {
+  Proposals proposals = known_proposals();
+  EXPECT_TRUE(Json::parse(proposals_json(proposals)).at("technology").is_null()) << "another simulator judged them";
+  proposals.technology = "7nm-silicon@air";
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("technology"), "7nm-silicon@air");
+}
+
 }  // namespace
 }  // namespace hindsight::report

@@ -386,6 +386,22 @@ TEST(Applications, AreTrainedOnesByNameEachOnce) {
   EXPECT_EQ(found[1].context.name, "one");
 }
 
+TEST(Applications, AnotherNetworkOfANameIsNoRepetition) {
+  const hindsight::test::TemporaryFolder folder;
+  const surrogate::Model model = old_model_of(workload::load_network("m6"));
+  const std::filesystem::path edited = folder / "edited.yaml", copy = folder / "copy.yaml";
+  write_file_atomically(edited, workload::to_yaml(workload::load_network("m4").with_name("m5")));
+  write_file_atomically(copy, workload::to_yaml(workload::load_network("m5")));
+  EXPECT_EQ(applications(model, {"m5," + copy.string()}, {}).size(), 1U) << "the same by another name";
+  try {
+    static_cast<void>(applications(model, {"m5", edited.string()}, {}));
+    FAIL() << "one of the two was dropped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'m5' and '"), HasSubstr("edited.yaml' are both named 'm5'")));
+  }
+}
+
 TEST(Applications, NoNameIsTheOnlyOneThatTheModelLearnt) {
   surrogate::Model::Parts parts = flat_model().parts();
   parts.training_contexts.resize(1);
