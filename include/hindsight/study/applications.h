@@ -17,6 +17,8 @@ struct Application {
   dataset::Context context;
   std::string network;   ///< name or file
   bool unnamed = false;  ///< nobody wrote its name: the model has it
+  /// Of one that the model did not learn: read once, as a pipe can be.
+  std::optional<workload::Network> loaded = {};
 };
 
 /// What a user names: each of `workloads` is a list a,b of names of training contexts, networks by name or file, and
