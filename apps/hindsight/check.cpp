@@ -125,11 +125,9 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
   return candidates;
 }
 
-std::string space_of(const CheckOptions& options) { return options.space.empty() ? kDefaultSpace : options.space; }
-
 std::vector<Candidate> from_file(const CheckOptions& options) {
   const ProposalsFile file =
-      read_proposals_file(options.file, space_of(options), static_cast<std::size_t>(options.top));
+      read_proposals_file(options.file, options.space, static_cast<std::size_t>(options.top));
   std::vector<Candidate> candidates;
   for (const ProposedDesign& design : file.designs) {
     candidates.push_back({.name = design.name,
@@ -358,7 +356,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--proposals", options->proposals, "Run that proposed, or latest [latest]");
   verb->add_option("--file", options->file, "Output of propose --json");
   verb->add_option("--design", options->design, kDesignHelp);
-  verb->add_option("--space", options->space, "Design space of a text id [edge]");
+  verb->add_option("--space", options->space, "Space of a text id, or a --file's [edge]");
   verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + "\n[as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");
