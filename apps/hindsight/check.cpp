@@ -126,8 +126,7 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
 }
 
 std::vector<Candidate> from_file(const CheckOptions& options) {
-  const ProposalsFile file =
-      read_proposals_file(options.file, options.space, static_cast<std::size_t>(options.top));
+  const ProposalsFile file = read_proposals_file(options.file, options.space, static_cast<std::size_t>(options.top));
   std::vector<Candidate> candidates;
   for (const ProposedDesign& design : file.designs) {
     candidates.push_back({.name = design.name,
@@ -227,8 +226,7 @@ class NetworkLists {
 };
 
 /// Proposals of one network may be asked about another; whoever does so by mistake reads it.
-void remark_other_networks(const CheckOptions& options, const std::vector<Candidate>& designs,
-                           NetworkLists& networks) {
+void remark_other_networks(const CheckOptions& options, const std::vector<Candidate>& designs, NetworkLists& networks) {
   if (options.workloads.empty()) return;
   const std::vector<workload::Network>& asked = networks.of(options.workloads);
   for (const Candidate& design : designs) {

@@ -89,11 +89,10 @@ std::string networks_text(const EvaluatedDesign& design, int columns) {
       continue;
     }
     const accel::Metrics& metrics = *result.evaluation.metrics;
-    cells.insert(cells.end(),
-                 {si(metrics.latency_s, "s"), si(metrics.energy_j, "J"), si(metrics.average_power_w, "W"),
-                  percent(metrics.utilisation_frac), fmt::format("{:.0f}", metrics.latency_cycles),
-                  binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
-                  percent(metrics.weights_cached_frac), fmt::format("{:.0f}", metrics.instructions)});
+    cells.insert(cells.end(), {si(metrics.latency_s, "s"), si(metrics.energy_j, "J"), si(metrics.average_power_w, "W"),
+                               percent(metrics.utilisation_frac), fmt::format("{:.0f}", metrics.latency_cycles),
+                               binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
+                               percent(metrics.weights_cached_frac), fmt::format("{:.0f}", metrics.instructions)});
     table.add_row(std::move(cells));
   }
   return table.render(columns) + (batched ? "(every figure is of the whole batch)\n" : "");

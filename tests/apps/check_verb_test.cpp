@@ -243,9 +243,9 @@ TEST_F(Check, ReadsTheOutputOfPropose) {
 
 TEST_F(Check, JudgesAFileAtTheTechnologyThatItSays) {
   const auto technology = [&](const std::string& says) {
-    const std::string proposals = write("p.json", R"({"space":"tiny",)" + says + R"("proposals":[{"design":")" +
-                                                      kTinyDesign +
-                                                      R"(","predicted":{"workloads":[{"name":"m6"}]}}]})");
+    const std::string proposals =
+        write("p.json", R"({"space":"tiny",)" + says + R"("proposals":[{"design":")" + kTinyDesign +
+                            R"(","predicted":{"workloads":[{"name":"m6"}]}}]})");
     return Json::parse(check({"--file", proposals, "--json"}).out).at("technology").get<std::string>();
   };
   EXPECT_EQ(technology(R"("technology":"7nm",)"), "7nm");

@@ -125,8 +125,8 @@ TEST_F(Evaluations, ABatchIsSaidWhereFiguresAreOfAllOfIt) {
   EXPECT_THAT(single, HasSubstr("\ntraffic per inference"));
   EXPECT_THAT(single, Not(HasSubstr("whole batch")));
   networks_ = workload::load_networks("m6,m6@8");
-  const EvaluatedDesign design = evaluate_design(
-      "edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config, technology_, networks_);
+  const EvaluatedDesign design =
+      evaluate_design("edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config, technology_, networks_);
   ASSERT_TRUE(design.feasible());
   const std::string text = explanation_text(design, 0);
   EXPECT_THAT(text, HasSubstr("\ntraffic of all 8 inferences"));
