@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -124,11 +125,8 @@ std::vector<Candidate> from_log(const CheckOptions& options) {
   return candidates;
 }
 
-std::string space_of(const CheckOptions& options) { return options.space.empty() ? kDefaultSpace : options.space; }
-
 std::vector<Candidate> from_file(const CheckOptions& options) {
-  const ProposalsFile file =
-      read_proposals_file(options.file, space_of(options), static_cast<std::size_t>(options.top));
+  const ProposalsFile file = read_proposals_file(options.file, options.space, static_cast<std::size_t>(options.top));
   std::vector<Candidate> candidates;
   for (const ProposedDesign& design : file.designs) {
     candidates.push_back({.name = design.name,
@@ -198,25 +196,39 @@ std::vector<Candidate> candidates(const CheckOptions& options) {
   return found;
 }
 
-/// Networks by the names that the user wrote, or that a log or file of proposals (`proposed_by`, else empty) has.
-std::vector<workload::Network> networks_of(const std::string& list, const std::string& proposed_by) {
-  if (proposed_by.empty()) return workload::load_networks(list);
-  try {
-    const std::string where = fmt::format("{}: its network", printable(proposed_by, 100));
-    if (!workload::names_synthetic_set(list)) foreign_name(list, where, "");
-    return workload::load_networks(list);
-  } catch (const Error& error) {
-    const std::size_t at = list.rfind('@');
-    throw Error(error.kind(),
-                fmt::format("{} The design was proposed for a network of that name. Give its file: --workload FILE{}",
-                            error.what(), at == std::string::npos ? "" : printable(list.substr(at), 20)));
+/// Networks by the names that the user wrote, or that a log or file of proposals (`proposed_by`, else empty) has; each
+/// list is read once, as a pipe can be.
+class NetworkLists {
+ public:
+  explicit NetworkLists(std::string proposed_by) : proposed_by_(std::move(proposed_by)) {}
+  const std::vector<workload::Network>& of(const std::string& list) {
+    const auto known = lists_.find(list);
+    return known != lists_.end() ? known->second : lists_.emplace(list, read(list)).first->second;
   }
-}
+
+ private:
+  [[nodiscard]] std::vector<workload::Network> read(const std::string& list) const {
+    if (proposed_by_.empty()) return workload::load_networks(list);
+    try {
+      const std::string where = fmt::format("{}: its network", printable(proposed_by_, 100));
+      if (!workload::names_synthetic_set(list)) foreign_name(list, where, "");
+      return workload::load_networks(list);
+    } catch (const Error& error) {
+      const std::size_t at = list.rfind('@');
+      throw Error(error.kind(),
+                  fmt::format("{} The design was proposed for a network of that name. Give its file: --workload FILE{}",
+                              error.what(), at == std::string::npos ? "" : printable(list.substr(at), 20)));
+    }
+  }
+
+  std::string proposed_by_;
+  std::map<std::string, std::vector<workload::Network>> lists_;
+};
 
 /// Proposals of one network may be asked about another; whoever does so by mistake reads it.
-void remark_other_networks(const CheckOptions& options, const std::vector<Candidate>& designs) {
+void remark_other_networks(const CheckOptions& options, const std::vector<Candidate>& designs, NetworkLists& networks) {
   if (options.workloads.empty()) return;
-  const std::vector<workload::Network> asked = workload::load_networks(options.workloads);
+  const std::vector<workload::Network>& asked = networks.of(options.workloads);
   for (const Candidate& design : designs) {
     const auto is_known = [&](const workload::Network& network) {
       return std::ranges::find(design.proposed_for, network.name()) != design.proposed_for.end();
@@ -229,17 +241,16 @@ void remark_other_networks(const CheckOptions& options, const std::vector<Candid
   }
 }
 
-/// Networks and their runs on all GPUs, each computed once.
+/// Runs of networks on all GPUs, each computed once.
 class Judge {
  public:
   Judge(const std::string& gpus, const std::string& calibrations)
       : specs_(gpu::load_gpus(gpus)), given_(read_given_calibrations(calibrations, specs_)) {}
-  /// `proposed_by`: what names the workloads; empty: the user does.
   std::vector<check::NetworkComparison> judge(const Candidate& candidate, const accel::Technology& technology,
-                                              const std::string& proposed_by) {
+                                              NetworkLists& networks) {
     std::vector<check::NetworkComparison> comparisons;
     for (const std::string& list : candidate.networks) {
-      for (const workload::Network& network : networks_of(list, proposed_by)) {
+      for (const workload::Network& network : networks.of(list)) {
         comparisons.push_back(check::compare(candidate.config, technology, network,
                                              runs_of(network, candidate.config.precision), candidate.published_area));
       }
@@ -310,19 +321,19 @@ int run(const CheckOptions& options, const Session& session) {
   for (const Candidate& candidate : designs) {
     accel::require_expressible(technology, candidate.name, candidate.config);
   }
-  remark_other_networks(options, designs);
+  NetworkLists networks(!options.workloads.empty() ? "" : options.log.empty() ? options.file : options.log);
+  remark_other_networks(options, designs, networks);
   const bool keeps_verdicts = !options.log.empty() && options.design.empty();
   if (keeps_verdicts) FileRoles().appends_log("--log", options.log).require_usable();
   Judge judge(options.gpus, options.calibrations);
   report::GpuCheckReport report{.technology = technology.name,
                                 .technology_file = technology.file.value_or(""),
                                 .why_technology = designs.front().why_technology};
-  const std::string proposed_by = !options.workloads.empty() ? "" : options.log.empty() ? options.file : options.log;
   for (const Candidate& candidate : designs) {
     report.designs.push_back({.design = candidate.name,
                               .rank = candidate.rank,
                               .proposal_id = candidate.proposal_id,
-                              .networks = judge.judge(candidate, technology, proposed_by)});
+                              .networks = judge.judge(candidate, technology, networks)});
   }
   if (keeps_verdicts) store(options, report, designs, session);
   print(options.json ? report::gpu_check_json(report) : report::gpu_check_text(report, output_columns()));
@@ -343,7 +354,7 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("--proposals", options->proposals, "Run that proposed, or latest [latest]");
   verb->add_option("--file", options->file, "Output of propose --json");
   verb->add_option("--design", options->design, kDesignHelp);
-  verb->add_option("--space", options->space, "Design space of a text id [edge]");
+  verb->add_option("--space", options->space, "Space of a text id, or a --file's [edge]");
   verb->add_option("--workload,--workloads", options->workloads, std::string(kWorkloadsHelp) + "\n[as proposed]");
   verb->add_option("--gpu,--gpus", options->gpus, "GPUs a,b,c or all [l4,rtx-4090,l40s,h100-sxm5,h200]");
   verb->add_option("--calibration", options->calibrations, "Files of calibrate, a.yaml,b.yaml [the shipped ones]");

@@ -5,11 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "design_argument.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/foreign_name.h"
 #include "hindsight/core/json_bounds.h"
 #include "hindsight/core/text.h"
+#include "output.h"
 
 namespace hindsight::app {
 namespace {
@@ -35,6 +37,28 @@ Json document_of(const std::string& file) {
     refuse_file(file, "no list 'proposals'");
   }
   return root;
+}
+
+/// The space that the file names, which a file that is `asked` for may be; of one that names none what is asked for.
+space::DesignSpace space_of(const Json& root, const std::string& file, const std::string& asked) {
+  const bool has_space = root.contains("space") && root["space"].is_string();
+  if (!has_space) return space::load_space(asked.empty() ? kDefaultSpace : asked);
+  const std::string name = root["space"];
+  if (!asked.empty()) {
+    space::DesignSpace space = space::load_space(asked);
+    if (space.name() == name) return space;
+    remark(fmt::format("--space {}: is not read, as the designs of {} are of space '{}'", printable(asked, 100),
+                       printable(file, 100), printable(name, 60)));
+  }
+  if (names_a_file(name)) {
+    refuse_file(file, fmt::format("its space is '{}', which names a file, and none is opened", printable(name)));
+  }
+  try {
+    return space::load_space(name);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {} Its designs are of a space of that name. Give its file: --space FILE",
+                                          printable(file, 100), error.what()));
+  }
 }
 
 /// The design of a proposal, whose number counts from 1; errors name file and proposal.
@@ -67,15 +91,9 @@ accel::AcceleratorConfig configuration_of(const space::DesignSpace& space, const
   return accel::ConfigBinding(space).bind(space, space.parse_design(text_id));
 }
 
-ProposalsFile read_proposals_file(const std::string& file, const std::string& own_space, std::size_t most) {
+ProposalsFile read_proposals_file(const std::string& file, const std::string& asked_space, std::size_t most) {
   const Json root = document_of(file);
-  const bool has_space = root.contains("space") && root["space"].is_string();
-  const std::string name_of_space = has_space ? root["space"].get<std::string>() : own_space;
-  if (has_space && names_a_file(name_of_space)) {
-    refuse_file(file,
-                fmt::format("its space is '{}', which names a file, and none is opened", printable(name_of_space)));
-  }
-  const space::DesignSpace space = space::load_space(name_of_space);
+  const space::DesignSpace space = space_of(root, file, asked_space);
   const bool says = root.contains("technology") && root["technology"].is_string();
   ProposalsFile proposals{.technology = says ? root["technology"].get<std::string>() : space.technology(),
                           .designs = {}};

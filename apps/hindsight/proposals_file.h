@@ -20,9 +20,10 @@ struct ProposalsFile {
   std::string technology;               ///< its name as it stands there, else that of the space; empty: nothing says
   std::vector<ProposedDesign> designs;  ///< best first, at least one
 };
-/// At most `most` designs. `own_space`: of a file that names none. Error{usage} for what `propose --json` does not
-/// write, a space that names a file, a design that the space has not.
-[[nodiscard]] ProposalsFile read_proposals_file(const std::string& file, const std::string& own_space,
+/// At most `most` designs. `asked_space`: a space or its file, which counts where it is the one that the file names, or
+/// the file names none; may be empty. Error{usage} for what `propose --json` does not write, a space that names a file
+/// or is not at hand, a design that the space has not.
+[[nodiscard]] ProposalsFile read_proposals_file(const std::string& file, const std::string& asked_space,
                                                 std::size_t most);
 
 /// "workloads": [{"name": ...}] of a prediction, as `propose` writes it; of an optimum those that it has metrics of.

@@ -1,6 +1,8 @@
 /// Evaluations as text: the short table and the full explanation.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hindsight/check/caches.h"
 #include "hindsight/check/design_memory.h"
 #include "hindsight/check/experts.h"
@@ -63,9 +65,12 @@ std::string estimates_text(const EvaluatedDesign& design, int columns) {
 }
 
 std::string networks_text(const EvaluatedDesign& design, int columns) {
+  const bool batched =
+      std::ranges::any_of(design.networks, [](const EvaluatedNetwork& one) { return one.network->batch() > 1; });
   Table table;
   table.add_column("workload", Align::left);
   table.add_column("feasible", Align::left);
+  if (batched) table.add_column("batch", Align::right, 1);
   table.add_column("latency", Align::right);
   table.add_column("energy", Align::right, 1);
   table.add_column("power", Align::right, 3);
@@ -75,18 +80,22 @@ std::string networks_text(const EvaluatedDesign& design, int columns) {
   table.add_column("weights cached", Align::right, 6);
   table.add_column("instructions", Align::right, 7);
   for (const EvaluatedNetwork& result : design.networks) {
-    if (!result.evaluation.feasible()) {
-      table.add_row({result.network->name(), "no", "", "", "", "", "", "", "", ""});
+    const bool feasible = result.evaluation.feasible();
+    std::vector<std::string> cells{result.network->name(), feasible ? "yes" : "no"};
+    if (batched) cells.push_back(std::to_string(result.network->batch()));
+    if (!feasible) {
+      cells.insert(cells.end(), 8, "");
+      table.add_row(std::move(cells));
       continue;
     }
     const accel::Metrics& metrics = *result.evaluation.metrics;
-    table.add_row({result.network->name(), "yes", si(metrics.latency_s, "s"), si(metrics.energy_j, "J"),
-                   si(metrics.average_power_w, "W"), percent(metrics.utilisation_frac),
-                   fmt::format("{:.0f}", metrics.latency_cycles),
-                   binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
-                   percent(metrics.weights_cached_frac), fmt::format("{:.0f}", metrics.instructions)});
+    cells.insert(cells.end(), {si(metrics.latency_s, "s"), si(metrics.energy_j, "J"), si(metrics.average_power_w, "W"),
+                               percent(metrics.utilisation_frac), fmt::format("{:.0f}", metrics.latency_cycles),
+                               binary_bytes(metrics.traffic.dram_bytes() + metrics.program_bytes),
+                               percent(metrics.weights_cached_frac), fmt::format("{:.0f}", metrics.instructions)});
+    table.add_row(std::move(cells));
   }
-  return table.render(columns);
+  return table.render(columns) + (batched ? "(every figure is of the whole batch)\n" : "");
 }
 
 std::string shares_text(const std::string& title, const std::string& unit_column, const NamedValues& values,
@@ -159,9 +168,11 @@ std::string layers_text(const EvaluatedNetwork& result, int columns) {
   return "\n" + table.render(columns) + "(every figure of a layer is for one repeat)\n";
 }
 
-std::string traffic_text(const accel::Traffic& traffic, int columns) {
+/// `batch`: inferences that the traffic is of.
+std::string traffic_text(const accel::Traffic& traffic, std::int64_t batch, int columns) {
   Table table;
-  table.add_column("traffic per inference", Align::left);
+  table.add_column(batch == 1 ? "traffic per inference" : fmt::format("traffic of all {} inferences", batch),
+                   Align::left);
   table.add_column("bytes", Align::right);
   table.add_column("", Align::right, 1);
   for (const auto& [name, value] : fields(traffic)) {
@@ -182,7 +193,7 @@ std::string network_explanation(const EvaluatedNetwork& result, const accel::Chi
   const accel::Metrics& metrics = *result.evaluation.metrics;
   out += "\n" + shares_text("energy by component", "energy_j", fields(metrics.energy, chip), metrics.energy.total_j(),
                             columns);
-  out += "\n" + traffic_text(metrics.traffic, columns);
+  out += "\n" + traffic_text(metrics.traffic, network.batch(), columns);
   return out;
 }
 

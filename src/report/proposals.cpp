@@ -202,6 +202,38 @@ std::size_t count_unseen(const Proposals& proposals) {
   return count;
 }
 
+/// Learned metrics that are limited, but for the one that `true` shows.
+std::vector<std::string> limited_metrics(const Proposals& proposals) {
+  std::vector<std::string> names;
+  for (const optimize::Constraint& constraint : proposals.options.constraints) {
+    if (!constraint.learned()) continue;
+    const auto quantity = optimize::learned_quantity(proposals.model, constraint.name);
+    const bool is_shown = quantity && quantity->is_objective && proposals.options.contexts.size() == 1;
+    if (!is_shown) names.push_back(constraint.name);
+  }
+  return names;
+}
+
+void add_truth_columns(const Proposals& proposals, Table& table) {
+  table.add_column("true", Align::right);
+  table.add_column(is_linear(proposals) ? "true - predicted" : "true / predicted", Align::right, 2);
+  for (const std::string& name : limited_metrics(proposals)) table.add_column("true " + name, Align::right, 1);
+}
+
+void add_truth_cells(const Proposals& proposals, const Knowledge& known, std::vector<std::string>& cells) {
+  const auto& truth = known.simulated;
+  cells.push_back(truth ? shown_value(proposals, *truth) : "infeasible: " + reasons_of(*known.verdict));
+  cells.push_back(!truth                 ? "-"
+                  : is_linear(proposals) ? fmt::format("{:+.3g}", *truth - known.predicted)
+                                         : fmt::format("{:.3f}", truth_ratio(proposals, *truth, known.predicted)));
+  for (const std::string& name : limited_metrics(proposals)) {
+    const auto value = std::ranges::find(known.limited, name, &std::pair<std::string, double>::first);
+    const bool is_over = std::ranges::find(known.exceeded, name) != known.exceeded.end();
+    cells.push_back(value == known.limited.end() ? "-"
+                                                 : fmt::format("{:.4g}{}", value->second, is_over ? " (over)" : ""));
+  }
+}
+
 Table proposal_table(const Proposals& proposals, ColumnSet set) {
   const bool all = set == ColumnSet::possible;
   const bool in_log = all ? proposals.logged != nullptr : any_in_log(proposals);
@@ -221,10 +253,7 @@ Table proposal_table(const Proposals& proposals, ColumnSet set) {
   if (proposals.logged) table.add_column("changes", Align::right, 2);
   if (in_log) table.add_column("in log", Align::right);
   if (any_unseen) table.add_column("in no row", Align::left);
-  if (with_truth) {
-    table.add_column("true", Align::right);
-    table.add_column(is_linear(proposals) ? "true - predicted" : "true / predicted", Align::right, 2);
-  }
+  if (with_truth) add_truth_columns(proposals, table);
   if (ranked) {
     table.add_column("of all designs", Align::right);
     table.add_column("of optimum", Align::right);
@@ -243,13 +272,7 @@ Table proposal_table(const Proposals& proposals, ColumnSet set) {
       const std::vector<std::string> unseen = unseen_of(proposals, i);
       cells.push_back(unseen.empty() ? "-" : join(unseen, " "));
     }
-    if (with_truth) {
-      const auto& truth = known.simulated;
-      cells.push_back(truth ? shown_value(proposals, *truth) : "infeasible: " + reasons_of(*known.verdict));
-      cells.push_back(!truth                 ? "-"
-                      : is_linear(proposals) ? fmt::format("{:+.3g}", *truth - known.predicted)
-                                             : fmt::format("{:.3f}", truth_ratio(proposals, *truth, known.predicted)));
-    }
+    if (with_truth) add_truth_cells(proposals, known, cells);
     if (ranked && known.rank) {
       cells.push_back(fmt::format("{} of {}", with_commas(known.rank->better + 1), with_commas(known.rank->feasible)));
       cells.push_back(fmt::format("x{:.4g}", *known.simulated / known.rank->best));
@@ -552,6 +575,7 @@ std::string proposals_json(const Proposals& proposals) {
             {"commit", build_info().commit},
             {"model", proposals.model_file},
             {"space", proposals.model.parts().space.name()},
+            {"technology", proposals.technology.empty() ? Json(nullptr) : Json(proposals.technology)},
             {"objective", proposals.model.parts().objective_text},
             {"aggregate", optimize::to_string(options.aggregate)},
             {"search", optimize::to_string(options.search.kind)},

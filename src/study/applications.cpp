@@ -104,6 +104,7 @@ workload::Network network_by_name(const Application& application) {
 }
 
 workload::Network network_of(const Application& application) {
+  if (application.loaded) return *application.loaded;
   constexpr const char* kRemedy = "Name its file with --workload";
   if (application.unnamed) foreign_name(application.network, "the model's application", kRemedy);
   workload::Network network = network_by_name(application);
@@ -123,27 +124,40 @@ class Collection {
     const auto trained = std::find_if(known_.begin(), known_.end(),
                                       [&](const dataset::Context& context) { return context.name == name; });
     if (trained != known_.end()) {
-      add(*trained, name);
+      add({.context = *trained, .network = name});
       return;
     }
     if (!takes_networks(model_)) refuse_unknown(name, known_);
     for (const std::string& one : workload::names_of(name)) {
-      const dataset::Context context = dataset::context_of(workload::load_network(one));
+      workload::Network network = workload::load_network(one);
+      dataset::Context context = dataset::context_of(network);
       require_same(context, known_, "the model");
-      add(context, one);
+      add({.context = std::move(context), .network = one, .loaded = std::move(network)});
     }
   }
   void add_described(const std::string& columns) {
-    const dataset::Context context = dataset::context_from_columns(known_, columns);
-    add(context, context.name);
+    dataset::Context context = dataset::context_from_columns(known_, columns);
+    std::string name = context.name;
+    add({.context = std::move(context), .network = std::move(name)});
   }
   [[nodiscard]] std::vector<Application> take() { return std::move(applications_); }
 
  private:
-  void add(dataset::Context context, const std::string& network) {
-    const bool repeated = std::any_of(applications_.begin(), applications_.end(),
-                                      [&](const Application& one) { return one.context.name == context.name; });
-    if (!repeated) applications_.push_back({std::move(context), network});
+  /// Results are told apart by name, so that another network of a name is no repetition.
+  void add(Application application) {
+    const std::string& name = application.context.name;
+    const auto same_name = [&](const Application& one) { return one.context.name == name; };
+    const auto earlier = std::ranges::find_if(applications_, same_name);
+    if (earlier == applications_.end()) {
+      applications_.push_back(std::move(application));
+      return;
+    }
+    if (!dataset::contradict(application.context, earlier->context)) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' and '{}' are both named '{}' and are not the same network (results are told apart by "
+                            "name). Change the name: in one of their files",
+                            printable(earlier->network, 100), printable(application.network, 100),
+                            printable(name, kLongestShown)));
   }
 
   const surrogate::Model& model_;
@@ -174,7 +188,8 @@ std::vector<workload::Network> networks_of(const std::vector<Application>& wante
 std::vector<std::optional<workload::Network>> networks_at_hand(const std::vector<Application>& wanted) {
   std::vector<std::optional<workload::Network>> networks;
   for (const Application& application : wanted) {
-    auto& network = networks.emplace_back();
+    auto& network = networks.emplace_back(application.loaded);
+    if (network) continue;
     // A name of the model that would open a file names nothing here.
     if (application.network == application.context.name && names_a_file(application.network)) continue;
     try {

@@ -209,6 +209,30 @@ std::string remark_on_none_built(const Proposals& proposals) {
   return fmt::format("{} be built: {}", whom, join(texts, ", "));
 }
 
+std::string remark_on_none_within(const Proposals& proposals) {
+  std::size_t built = 0;
+  std::map<std::string, double> least;  // of a limited metric
+  for (const Knowledge& one : proposals.known) {
+    if (!one.verdict || !one.verdict->feasible()) continue;
+    if (one.exceeded.empty()) return "";
+    ++built;
+    for (const auto& [name, value] : one.limited) {
+      const auto [known, is_new] = least.emplace(name, value);
+      if (!is_new) known->second = std::min(known->second, value);
+    }
+  }
+  if (built == 0) return "";
+  std::vector<std::string> texts;
+  for (const optimize::Constraint& constraint : proposals.options.constraints) {
+    const auto found = least.find(constraint.name);
+    if (found == least.end()) continue;
+    texts.push_back(fmt::format("least {} {:.4g}, limit {}", printable(constraint.name, 60), found->second,
+                                readable(constraint.limit)));
+  }
+  return fmt::format("no proposal that can be built keeps what was predicted to be within its limit: {}",
+                     join(texts, "; "));
+}
+
 std::string remedy_for_unlearnt(const surrogate::Model& model, const std::vector<dataset::Context>& applications,
                                 const std::string& other) {
   const auto& learnt = model.parts().objective_scaler.context_names;

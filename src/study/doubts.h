@@ -22,6 +22,10 @@ namespace hindsight::study {
 /// others.
 [[nodiscard]] std::string remark_on_none_built(const Proposals& proposals);
 
+/// Of proposals that were simulated, some of which can be built, but none within the limits of predicted metrics: how
+/// near they come; "" of others.
+[[nodiscard]] std::string remark_on_none_within(const Proposals& proposals);
+
 /// What to do where nothing is likely to be feasible for these applications and the model has not learnt one of them:
 /// no limit need be at fault. `other`: a model that knows any network, "" without one. "" for what the model learnt,
 /// and where nobody knows better: its errors on others were measured, and there is no other model.

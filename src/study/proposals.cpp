@@ -250,14 +250,28 @@ std::vector<double> true_values(const Verdict& verdict, const std::vector<std::s
   return values;
 }
 
-/// Limits of learned metrics that a feasible design misses.
-std::vector<std::string> exceeded_limits(const optimize::ProposeOptions& options,
-                                         const std::vector<std::string>& labels, const Verdict& verdict) {
-  std::vector<std::string> exceeded;
+using NamedValues = std::vector<std::pair<std::string, double>>;
+
+/// Learned metrics that are limited, as a feasible design has them.
+NamedValues limited_values(const optimize::ProposeOptions& options, const std::vector<std::string>& labels,
+                           const Verdict& verdict) {
+  NamedValues limited;
   for (const optimize::Constraint& constraint : options.constraints) {
     if (!constraint.learned()) continue;
     const std::vector<double> values = true_values(verdict, labels, constraint.name);
-    if (*std::max_element(values.begin(), values.end()) > constraint.limit) exceeded.push_back(constraint.name);
+    limited.emplace_back(constraint.name, *std::max_element(values.begin(), values.end()));
+  }
+  return limited;
+}
+
+/// Those that are beyond their limits.
+std::vector<std::string> exceeded_limits(const optimize::ProposeOptions& options, const NamedValues& limited) {
+  std::vector<std::string> exceeded;
+  auto next = limited.begin();
+  for (const optimize::Constraint& constraint : options.constraints) {
+    if (!constraint.learned()) continue;
+    if (next->second > constraint.limit) exceeded.push_back(constraint.name);
+    ++next;
   }
   return exceeded;
 }
@@ -279,7 +293,8 @@ std::vector<double> true_front(const optimize::ProposeOptions& options, const st
 void add_truth(const optimize::ProposeOptions& options, const std::vector<std::string>& labels,
                const optimize::Proposal& proposal, Knowledge& known) {
   if (!known.verdict->feasible()) return;
-  known.exceeded = exceeded_limits(options, labels, *known.verdict);
+  known.limited = limited_values(options, labels, *known.verdict);
+  known.exceeded = exceeded_limits(options, known.limited);
   known.true_front =
       true_front(options, labels, *known.verdict, [&proposal](std::size_t m) { return proposal.front[m].predicted; });
 }
@@ -311,7 +326,8 @@ std::optional<FrontShares> shares_of(const ExactFrontTask& exact, const Proposal
   const optimize::ProposeOptions& options = proposals.options;
   const std::vector<std::string> labels = labels_asked(proposals.model, options);
   const auto values_of = [&](const space::Design& design, const Verdict& verdict) -> std::vector<double> {
-    if (!verdict.feasible() || !exceeded_limits(options, labels, verdict).empty()) return {};
+    if (!verdict.feasible()) return {};
+    if (!exceeded_limits(options, limited_values(options, labels, verdict)).empty()) return {};
     return true_front(options, labels, verdict, [&](std::size_t m) {
       optimize::LevelMatrix row(1, std::ssize(design.levels));
       std::copy(design.levels.begin(), design.levels.end(), row.data());
@@ -474,11 +490,14 @@ void add_doubts(Proposals& proposals) {
 
 /// Where the proposals are of no use, or nobody can tell: what knows the best design without a model.
 void add_exact_answer(const ProposalRequest& request, Proposals& proposals) {
-  const std::string none = remark_on_none_built(proposals);
-  if (none.empty() && proposals.doubts.empty()) return;
+  const std::string none = remark_on_none_built(proposals), beyond = remark_on_none_within(proposals);
+  if (none.empty() && beyond.empty() && proposals.doubts.empty()) return;
   const std::string command = shell_command(optimum_command(request, proposals));
   if (!none.empty()) {
     proposals.remarks.push_back(none + (command.empty() ? "" : ". Whether any design can be, exactly: " + command));
+  } else if (!beyond.empty()) {
+    proposals.remarks.push_back(beyond + (command.empty() ? ". A larger --pessimism keeps farther from limits"
+                                                          : ". The best that does, exactly: " + command));
   } else if (!command.empty()) {
     proposals.remarks.push_back("the best design is known without a model: " + command);
   }
@@ -663,7 +682,9 @@ std::optional<std::string> verdict_json(const Proposals& proposals, std::size_t 
             {"value", known.simulated ? Json(*known.simulated) : Json(nullptr)},
             {"area_mm2", verdict.area_mm2 ? Json(*verdict.area_mm2) : Json(nullptr)},
             {"technology", proposals.technology.empty() ? Json(nullptr) : Json(proposals.technology)},
+            {"limited", Json::object()},
             {"exceeded", known.exceeded}};
+  for (const auto& [name, value] : known.limited) json["limited"][name] = number(value);
   for (std::size_t m = 0; m < known.true_front.size(); ++m) {
     json["front"][proposals.options.front[m].name] = number(known.true_front[m]);
   }

@@ -1,5 +1,11 @@
 /// Does `hindsight check` judge designs from every source, keep its verdicts, and answer wrong turns usefully?
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "apps/app_fixture.h"
 #include "hindsight/core/files.h"
@@ -233,6 +239,47 @@ TEST_F(Check, ReadsTheOutputOfPropose) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("\nm6"));
   EXPECT_THAT(check({"--file", proposals, "--workload", "mobilenet_v2"}).out, HasSubstr("\nmobilenet_v2"));
+}
+
+TEST_F(Check, JudgesAFileAtTheTechnologyThatItSays) {
+  const auto technology = [&](const std::string& says) {
+    const std::string proposals =
+        write("p.json", R"({"space":"tiny",)" + says + R"("proposals":[{"design":")" + kTinyDesign +
+                            R"(","predicted":{"workloads":[{"name":"m6"}]}}]})");
+    return Json::parse(check({"--file", proposals, "--json"}).out).at("technology").get<std::string>();
+  };
+  EXPECT_EQ(technology(R"("technology":"7nm",)"), "7nm");
+  EXPECT_EQ(technology(R"("technology":null,)"), "22nm") << "the space's, as another simulator judged them";
+}
+
+TEST_F(Check, ASpaceOfAFileOfProposalsIsAskedFor) {
+  std::string yaml = read_file(hindsight::test::repository() / "configs/spaces/tiny.yaml");
+  yaml.replace(yaml.find("name: tiny"), 10, "name: mine");
+  const std::string space = write("mine.yaml", yaml);
+  const std::string proposals = write("p.json", R"({"space":"mine","proposals":[{"design":")" + kTinyDesign +
+                                                    R"(","predicted":{"workloads":[{"name":"m6"}]}}]})");
+  expect_one_line_error(check({"--file", proposals}), 2, "Give its file: --space FILE");
+  const Outcome outcome = check({"--file", proposals, "--space", space});
+  EXPECT_EQ(outcome.exit_code, 0) << "as the message says: " << outcome.err;
+  const std::string of_tiny = write("tiny.json", R"({"space":"tiny","proposals":[{"design":")" + kTinyDesign +
+                                                     R"(","predicted":{"workloads":[{"name":"m6"}]}}]})");
+  EXPECT_THAT(check({"--file", of_tiny, "--space", space}).err, HasSubstr("is not read, as the designs of "));
+}
+
+TEST_F(Check, ANetworkMayComeThroughAPipe) {
+  const std::string pipe = file("pipe.yaml");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string text = read_file(hindsight::test::repository() / "data/workloads/m6.yaml");
+  std::thread writer([&] {
+    std::ofstream(pipe) << text;
+    std::ofstream{pipe};  // whoever reads it again finds nothing
+  });
+  const Outcome outcome = check({"--design", "edge_tpu_v1", "--workload", pipe});
+  const int end = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);  // lets the second writer go
+  writer.join();
+  ::close(end);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nm6, "));
 }
 
 TEST_F(Check, WrongTurnsGetOneLine) {

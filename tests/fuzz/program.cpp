@@ -106,7 +106,7 @@ void read_optima(std::string_view bytes) {
 
 void read_proposals(std::string_view bytes) {
   constexpr std::size_t kMost = 8;
-  const app::ProposalsFile proposals = app::read_proposals_file(as_file(bytes, ".json").string(), "edge", kMost);
+  const app::ProposalsFile proposals = app::read_proposals_file(as_file(bytes, ".json").string(), "", kMost);
   require(!proposals.designs.empty() && proposals.designs.size() <= kMost, "as many designs as were asked for");
 }
 

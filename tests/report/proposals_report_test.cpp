@@ -34,6 +34,27 @@ Proposals known_proposals() {
   return proposals;
 }
 
+TEST(ProposalsText, ShowsWhatLearnedLimitsComeToInTruth) {
+  Proposals proposals = predicting({1.5, 1.4}, 0.1);
+  proposals.options.constraints = {{.name = "energy_j", .limit = 0.01}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    proposals.result.proposals[i].constraint_values = {0.009};
+    proposals.result.proposals[i].cautious_constraint_values = {0.0095};
+    study::Knowledge& known = proposals.known[i];
+    known.verdict = study::Verdict{.networks = {{.objective = 1.5, .reasons = {}}}, .area_mm2 = {}};
+    known.simulated = 1.5;
+    known.limited = {{"energy_j", i == 0 ? 0.0103 : 0.0098}};
+    if (i == 0) known.exceeded = {"energy_j"};
+  }
+  const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
+  EXPECT_THAT(text, ::testing::ContainsRegex("true / predicted +true energy_j"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("1.000 +0.0103 \\(over\\)"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("1.071 +0.0098\n"));
+  EXPECT_THAT(text, HasSubstr("1 of the 2 designs exceed a learned limit when simulated"));
+  const Json simulated = Json::parse(proposals_json(proposals)).at("proposals").at(0).at("simulated");
+  EXPECT_EQ(simulated.at("limited").at("energy_j"), 0.0103);
+}
+
 TEST(ProposalsText, SaysWhatTheOrderMeansAndWhatTheLogKnows) {
   const std::string text = proposals_text(known_proposals(), DesignStyle::compact, 0);
   EXPECT_THAT(text, HasSubstr("ranked by cautious: the predicted value, worse by 1 spread of the ensemble"));
@@ -418,6 +439,13 @@ TEST(ProposalsJson, HasTheScoreInUnitsAndTheTruthOfTheLog) {
   EXPECT_EQ(second.at("logged_feasible"), true);
   EXPECT_NEAR(second.at("cautious").get<double>(), 1.54, hindsight::test::kRounding);
   EXPECT_TRUE(json.at("proposals").at(0).at("predicted").at("logged_value").is_null());
+}
+
+TEST(ProposalsJson, SaysTheTechnologyThatCheckTakesUp) {
+  Proposals proposals = known_proposals();
+  EXPECT_TRUE(Json::parse(proposals_json(proposals)).at("technology").is_null()) << "another simulator judged them";
+  proposals.technology = "7nm-silicon@air";
+  EXPECT_EQ(Json::parse(proposals_json(proposals)).at("technology"), "7nm-silicon@air");
 }
 
 }  // namespace

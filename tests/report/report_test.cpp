@@ -120,6 +120,22 @@ TEST_F(Evaluations, AMemoryOfUnknownSizeIsAnEstimateBeyondOneDevice) {
   EXPECT_EQ(workloads.at(1).at("estimates"), Json::array({"unknown_design_memory"}));
 }
 
+TEST_F(Evaluations, ABatchIsSaidWhereFiguresAreOfAllOfIt) {
+  const std::string single = explanation_text(chip(), 0);
+  EXPECT_THAT(single, HasSubstr("\ntraffic per inference"));
+  EXPECT_THAT(single, Not(HasSubstr("whole batch")));
+  networks_ = workload::load_networks("m6,m6@8");
+  const EvaluatedDesign design =
+      evaluate_design("edge_tpu_v1", accel::load_reference_chip("edge_tpu_v1").config, technology_, networks_);
+  ASSERT_TRUE(design.feasible());
+  const std::string text = explanation_text(design, 0);
+  EXPECT_THAT(text, HasSubstr("\ntraffic of all 8 inferences"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("workload +feasible +batch +latency"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("m6 +yes +1 "));
+  EXPECT_THAT(text, ::testing::ContainsRegex("m6@8 +yes +8 "));
+  EXPECT_THAT(text, HasSubstr("(every figure is of the whole batch)"));
+}
+
 TEST_F(Evaluations, AGroupOfExpertsIsALineForEachNumberOfRows) {
   const workload::Network network = workload::parse_network(
       "name: net\nbatch: 8\nlayers:\n"

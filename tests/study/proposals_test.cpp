@@ -82,6 +82,26 @@ TEST(RemarkOnNoneBuilt, IsSilentWhereOneCanOrNobodyAsked) {
   EXPECT_EQ(remark_on_none_built(predicting({}, 0)), "");
 }
 
+TEST(RemarkOnNoneWithin, SaysHowNearTheyCome) {
+  Proposals proposals = predicting({1.5, 1.6, 1.7}, 0.1);
+  EXPECT_EQ(remark_on_none_within(proposals), "") << "nobody asked";
+  proposals.options.constraints = {{.name = "energy_j", .limit = 0.01}};
+  const std::vector<double> energies{0.0105, 0.0103};
+  for (std::size_t i = 0; i < energies.size(); ++i) {
+    proposals.known[i].verdict = Verdict{.networks = {{.objective = 1.5, .reasons = {}}}, .area_mm2 = {}};
+    proposals.known[i].limited = {{"energy_j", energies[i]}};
+    proposals.known[i].exceeded = {"energy_j"};
+  }
+  const Verdict hot{.networks = {{.objective = std::nullopt, .reasons = {"cooling"}}}, .area_mm2 = {}};
+  proposals.known[2].verdict = hot;
+  EXPECT_EQ(remark_on_none_within(proposals),
+            "no proposal that can be built keeps what was predicted to be within its limit: least energy_j 0.0103, "
+            "limit 0.01");
+  proposals.known[1].exceeded.clear();
+  EXPECT_EQ(remark_on_none_within(proposals), "") << "one does";
+  EXPECT_EQ(remark_on_none_within(none_built()), "") << "another remark says that";
+}
+
 TEST(RemarkOnFewRows, CountsFeasibleRowsOfParametersThatHaveValues) {
   const auto remark = [](const std::map<std::string, std::string>& facts) {
     surrogate::Model::Parts parts = flat_model().parts();
@@ -337,6 +357,19 @@ TEST(NetworksOf, LookAtTheLayersToo) {
               HasSubstr("'m6' is not the one of that name in the model"));
 }
 
+TEST(NetworksOf, AreReadOnce) {
+  const hindsight::test::TemporaryFolder folder;
+  const surrogate::Model model = old_model_of(workload::load_network("m6"));
+  const std::filesystem::path file = folder / "piped.yaml";
+  const workload::Network piped = workload::load_network("m4").with_name("piped");
+  write_file_atomically(file, workload::to_yaml(piped));
+  const std::vector<Application> wanted = applications(model, {file.string()}, {});
+  std::filesystem::remove(file);  // as a pipe is empty the second time
+  EXPECT_EQ(networks_of(wanted).at(0).definition_hash(), piped.definition_hash());
+  ASSERT_TRUE(networks_at_hand(wanted).at(0).has_value());
+  EXPECT_EQ(networks_at_hand(wanted).at(0)->definition_hash(), piped.definition_hash());
+}
+
 TEST(NetworksOf, OpenNoFileThatAModelNames) {
   const hindsight::test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "theirs.yaml";
@@ -377,6 +410,22 @@ TEST(Applications, AreTrainedOnesByNameEachOnce) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].context.name, "two");
   EXPECT_EQ(found[1].context.name, "one");
+}
+
+TEST(Applications, AnotherNetworkOfANameIsNoRepetition) {
+  const hindsight::test::TemporaryFolder folder;
+  const surrogate::Model model = old_model_of(workload::load_network("m6"));
+  const std::filesystem::path edited = folder / "edited.yaml", copy = folder / "copy.yaml";
+  write_file_atomically(edited, workload::to_yaml(workload::load_network("m4").with_name("m5")));
+  write_file_atomically(copy, workload::to_yaml(workload::load_network("m5")));
+  EXPECT_EQ(applications(model, {"m5," + copy.string()}, {}).size(), 1U) << "the same by another name";
+  try {
+    static_cast<void>(applications(model, {"m5", edited.string()}, {}));
+    FAIL() << "one of the two was dropped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'m5' and '"), HasSubstr("edited.yaml' are both named 'm5'")));
+  }
 }
 
 TEST(Applications, NoNameIsTheOnlyOneThatTheModelLearnt) {

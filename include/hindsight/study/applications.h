@@ -17,13 +17,15 @@ struct Application {
   dataset::Context context;
   std::string network;   ///< name or file
   bool unnamed = false;  ///< nobody wrote its name: the model has it
+  /// Of one that the model did not learn: read once, as a pipe can be.
+  std::optional<workload::Network> loaded = {};
 };
 
 /// What a user names: each of `workloads` is a list a,b of names of training contexts, networks by name or file, and
 /// "prime9"; each of `columns` describes one application by the context columns of an imported log, "m=4096,n=512".
 /// Repeated ones count once; where nothing is named, the only application of a model that learnt one. Error{usage} for
-/// a name that is neither, and see dataset::context_from_columns; Error{incompatible} when a network passes for another
-/// one of its name, which the model was trained on.
+/// a name that is neither, for two networks of one name, and see dataset::context_from_columns; Error{incompatible}
+/// when a network passes for another one of its name, which the model was trained on.
 [[nodiscard]] std::vector<Application> applications(const surrogate::Model& model,
                                                     const std::vector<std::string>& workloads,
                                                     const std::vector<std::string>& columns);

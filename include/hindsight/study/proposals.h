@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hindsight/accel/optimum/landscape.h"
@@ -68,7 +69,10 @@ struct Knowledge {
   std::vector<double> true_front = {};  ///< metrics of the front over all applications; none when infeasible
   /// Among all designs that meet the limits; where it was simulated, is feasible and a landscape was given.
   std::optional<accel::optimum::Rank> rank = {};
-  /// Limits of predicted metrics that the simulated ones exceed.
+  /// Predicted metrics that are limited, as they were simulated, in the order of the limits: the largest over the
+  /// applications; none when infeasible.
+  std::vector<std::pair<std::string, double>> limited = {};
+  /// Those of them that exceed their limits.
   std::vector<std::string> exceeded = {};
 };
 
