@@ -82,9 +82,7 @@ std::string errors_text(const char* what, const gpu::LatencyErrors& errors) {
 }
 
 /// A file without its folder, as a shell takes it.
-std::string file_word(const std::string& path) {
-  return shell_quoted(std::filesystem::path(path).filename().string());
-}
+std::string file_word(const std::string& path) { return shell_quoted(std::filesystem::path(path).filename().string()); }
 
 /// The command as anyone would repeat it: without folders and without the output.
 std::string command_text(const CalibrateOptions& options) {

@@ -35,10 +35,9 @@ GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMo
   return {.gpu = {gpu.spec, gpu::serving(gpu.calibration, gemm)},
           .prediction = gpu::predict(gpu.spec, gpu.calibration, gemm, mode),
           .roofline_s = gpu::roofline_s(gpu.spec, gemm),
-          .without_lock_s =
-              gpu.spec.unlocked_hz > 0
-                  ? gpu::predict(gpu::without_lock(gpu.spec), gpu.calibration, gemm, mode).latency_s
-                  : 0,
+          .without_lock_s = gpu.spec.unlocked_hz > 0
+                                ? gpu::predict(gpu::without_lock(gpu.spec), gpu.calibration, gemm, mode).latency_s
+                                : 0,
           .fits_memory = gpu::compulsory_bytes(gemm) <= gpu.spec.dram_bytes};
 }
 
@@ -123,9 +122,10 @@ std::string calibration_text(const CalibratedGpu& gpu) {
                        percent(c.held_out_mape_frac), percent(c.held_out_median_frac));
   }
   if (c.gpu == gpu.spec.name) {
-    return fmt::format("fitted on {} measurements of {}, a board with other numbers than this sheet's (power limit, "
-                       "clock or chip): not calibrated",
-                       rows, c.gpu);
+    return fmt::format(
+        "fitted on {} measurements of {}, a board with other numbers than this sheet's (power limit, "
+        "clock or chip): not calibrated",
+        rows, c.gpu);
   }
   return fmt::format("{} is not calibrated; those of {} ({} measurements) with this GPU's spec sheet", gpu.spec.name,
                      c.gpu, rows);

@@ -207,8 +207,8 @@ TEST_F(GemmVerb, SaysWhereALockComesOutFasterThanTheLimitAlone) {
   const EditedYaml sheet("data/gpus/t4.yaml", "boost_mhz: 1590", "boost_mhz: 1590\n  locked_mhz: 795");
   const char* const note = "t4 is predicted faster than without its lock (";
   const auto of = [](const std::string& gpu, const std::string& m) {
-    return std::vector<std::string>{"--gpu", gpu,     "-m",   m,        "-n",        "16384", "-k",
-                                    "16384", "--dtype", "fp16", "--mode", "sustained"};
+    return std::vector<std::string>{"--gpu", gpu,     "-m",      m,      "-n",     "16384",
+                                    "-k",    "16384", "--dtype", "fp16", "--mode", "sustained"};
   };
   const Json locked = json(of(sheet.path(), "128")).at("gpus").at(0);
   const Json own = json(of("t4", "128")).at("gpus").at(0);
