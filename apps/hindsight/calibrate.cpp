@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/hash.h"
+#include "hindsight/core/shell.h"
 #include "hindsight/core/text.h"
 #include "hindsight/core/units.h"
 #include "hindsight/dataset/gemm_rows.h"
@@ -80,15 +81,17 @@ std::string errors_text(const char* what, const gpu::LatencyErrors& errors) {
                      errors.r2_log, errors.rows);
 }
 
+/// A file without its folder, as a shell takes it.
+std::string file_word(const std::string& path) { return shell_quoted(std::filesystem::path(path).filename().string()); }
+
 /// The command as anyone would repeat it: without folders and without the output.
 std::string command_text(const CalibrateOptions& options) {
-  std::string text = fmt::format("hindsight calibrate --gpu {} --measurements {}",
-                                 std::filesystem::path(options.gpu).filename().string(),
-                                 std::filesystem::path(options.measurements).filename().string());
+  std::string text = fmt::format("hindsight calibrate --gpu {} --measurements {}", file_word(options.gpu),
+                                 file_word(options.measurements));
   if (!options.dtype.empty()) text += " --dtype " + options.dtype;
   if (!options.quantisation.empty()) text += " --quantise " + options.quantisation;
   if (!options.median.empty()) text += " --median " + options.median;
-  if (!options.columns.empty()) text += " --columns " + options.columns;
+  if (!options.columns.empty()) text += " --columns " + shell_quoted(options.columns);
   for (const std::string& where : options.where) text += fmt::format(" --where '{}'", where);
   for (const std::string& hold : options.hold) text += " --hold " + hold;
   if (!options.power && options.mode == "sustained") text += " --mode sustained";
@@ -97,9 +100,7 @@ std::string command_text(const CalibrateOptions& options) {
   if (options.force) text += " --force";
   if (!options.shortest_us.empty()) text += " --shortest-us " + options.shortest_us;
   if (!options.operands.empty()) text += " --operands " + options.operands;
-  if (!options.calibrations.empty()) {
-    text += " --calibration " + std::filesystem::path(options.calibrations).filename().string();
-  }
+  if (!options.calibrations.empty()) text += " --calibration " + file_word(options.calibrations);
   return text;
 }
 

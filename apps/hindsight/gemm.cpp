@@ -337,11 +337,15 @@ std::optional<report::NetworkOnGpu> shared_network(const GemmOptions& options, c
                                                 link.most, gpu.spec.name));
     }
   }
+  const auto predicted_on = [&](const gpu::GpuSpec& spec) {
+    return gpu::predict_shared(spec, gpu.calibration, network, dtype, run, devices, link);
+  };
   return report::NetworkOnGpu{
       .gpu = gpu,
-      .prediction = gpu::predict_shared(gpu.spec, gpu.calibration, network, dtype, run, devices, link),
+      .prediction = predicted_on(gpu.spec),
       .devices = devices,
-      .resident_bytes = gpu::resident_bytes(devices > 1 ? gpu::share_out(network, devices).network : network, dtype)};
+      .resident_bytes = gpu::resident_bytes(devices > 1 ? gpu::share_out(network, devices).network : network, dtype),
+      .without_lock_s = gpu.spec.unlocked_hz > 0 ? predicted_on(gpu::without_lock(gpu.spec)).latency_s : 0};
 }
 
 int predict_networks(const GemmOptions& options, gpu::RunMode mode) {

@@ -94,8 +94,7 @@ class TableReader {
       const gpu::Gemm gemm = rows_->read(work.block, row);
       for (const Predictors& gpu : gpus) {
         if (gpu.spec().has(gemm.dtype)) continue;
-        rows_->fail_dtype(work.block, row,
-                          fmt::format("{} has no {} arithmetic", gpu.spec().name, gpu::to_string(gemm.dtype)));
+        rows_->fail_dtype(work.block, row, gpu.spec().lacks_text(gemm.dtype));
       }
       work.gemms.push_back(gemm);
     }

@@ -39,6 +39,14 @@ std::optional<std::size_t> find_column(const CsvTable& table, const std::optiona
   return std::nullopt;
 }
 
+/// The column that names the board of a row, the first of these names that the table has.
+std::optional<std::size_t> board_column(const CsvTable& table) {
+  for (const std::string_view usual : {"gpu", "gpu_name", "device", "device_name"}) {
+    if (const auto column = find_column(table, std::nullopt, usual)) return column;
+  }
+  return std::nullopt;
+}
+
 std::size_t require_column(const CsvTable& table, const std::optional<std::string>& name, std::string_view usual) {
   if (const auto column = find_column(table, name, usual)) return *column;
   throw Error(ErrorKind::usage,
@@ -176,7 +184,8 @@ ModelWords model_words(const std::string& name) {
     const auto digits = static_cast<std::size_t>(
         std::count_if(word.begin(), word.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; }));
     const bool is_number = digits == word.size();
-    const bool is_part = word.ends_with("gb") || word.starts_with("hbm") || word.starts_with("sxm");
+    const bool is_place = word.starts_with("cuda") || word.starts_with("gpu");  // "cuda:0", "gpu0": which of a host's
+    const bool is_part = is_place || word.ends_with("gb") || word.starts_with("hbm") || word.starts_with("sxm");
     if (digits > 0 && !is_part && (!is_number || digits >= kModelDigits)) words.models.insert(word);
     if (kinds.contains(word)) words.kinds.insert(word);
     if (lines.contains(word)) words.lines.insert(word);
@@ -200,7 +209,7 @@ class OriginGate {
  public:
   OriginGate(const CsvTable& table, const std::optional<RowOrigin>& origin) : origin_(origin) {
     if (!origin) return;
-    gpu_ = find_column(table, std::nullopt, "gpu");
+    gpu_ = board_column(table);
     mode_ = find_column(table, std::nullopt, "mode");
     kernel_ = find_column(table, std::nullopt, "kernel");
     rank_ = find_column(table, std::nullopt, "rank");

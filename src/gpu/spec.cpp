@@ -31,12 +31,15 @@ namespace {
 const MathRate& GpuSpec::rate(DType dtype) const {
   const std::optional<MathRate>& entry = math[static_cast<std::size_t>(dtype)];
   if (entry) return *entry;
+  throw Error(ErrorKind::usage, lacks_text(dtype));
+}
+
+std::string GpuSpec::lacks_text(DType dtype) const {
   std::vector<std::string> names;
   for (const DType candidate : kAllDTypes) {
     if (has(candidate)) names.emplace_back(to_string(candidate));
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("{} has no {} arithmetic. It has: {}.", name, to_string(dtype), join(names, ", ")));
+  return fmt::format("{} has no {} arithmetic. It has: {}.", name, to_string(dtype), join(names, ", "));
 }
 
 double GpuSpec::ops_per_s(DType dtype, double clock_hz) const {
@@ -51,6 +54,12 @@ double GpuSpec::idle_w(double clock_hz) const {
   const IdlePoint& low = *(above - 1);
   const double share = (clock_hz - low.clock_hz) / (above->clock_hz - low.clock_hz);
   return low.power_w + share * (above->power_w - low.power_w);
+}
+
+GpuSpec without_lock(GpuSpec spec) {
+  spec.boost_hz = spec.own_boost_hz();
+  spec.unlocked_hz = 0;
+  return spec;
 }
 
 Architecture kernel_architecture(const GpuSpec& spec) {

@@ -35,6 +35,9 @@ GemmOnGpu predict_on(const CalibratedGpu& gpu, const gpu::Gemm& gemm, gpu::RunMo
   return {.gpu = {gpu.spec, gpu::serving(gpu.calibration, gemm)},
           .prediction = gpu::predict(gpu.spec, gpu.calibration, gemm, mode),
           .roofline_s = gpu::roofline_s(gpu.spec, gemm),
+          .without_lock_s = gpu.spec.unlocked_hz > 0
+                                ? gpu::predict(gpu::without_lock(gpu.spec), gpu.calibration, gemm, mode).latency_s
+                                : 0,
           .fits_memory = gpu::compulsory_bytes(gemm) <= gpu.spec.dram_bytes};
 }
 
@@ -118,6 +121,12 @@ std::string calibration_text(const CalibratedGpu& gpu) {
     return fmt::format("fitted on {} measurements of {}; error on held-out ones {} mean, {} median", rows, c.gpu,
                        percent(c.held_out_mape_frac), percent(c.held_out_median_frac));
   }
+  if (c.gpu == gpu.spec.name) {
+    return fmt::format(
+        "fitted on {} measurements of {}, a board with other numbers than this sheet's (power limit, "
+        "clock or chip): not calibrated",
+        rows, c.gpu);
+  }
   return fmt::format("{} is not calibrated; those of {} ({} measurements) with this GPU's spec sheet", gpu.spec.name,
                      c.gpu, rows);
 }
@@ -132,10 +141,12 @@ double outside_latency_frac(const gpu::NetworkPrediction& prediction) {
 
 std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) {
   std::map<std::string, std::vector<std::string>> uncalibrated;  // by the GPU whose constants serve them
-  std::vector<std::string> outside, rooflines;
+  std::vector<std::string> outside, rooflines, edited;
   for (const ValidityNote& note : notes) {
     if (note.gpu->calibration.source == gpu::CalibrationSource::roofline) {
       rooflines.push_back(note.gpu->spec.name);
+    } else if (!note.calibrated && note.gpu->calibration.gpu == note.gpu->spec.name) {
+      edited.push_back(note.gpu->spec.name);
     } else if (!note.calibrated) {
       uncalibrated[note.gpu->calibration.gpu].push_back(note.gpu->spec.name);
     } else if (!note.in_validated_range) {
@@ -147,6 +158,13 @@ std::string validity_notes(const std::vector<ValidityNote>& notes, int columns) 
   std::string out;
   for (const auto& [constants_of, gpus] : uncalibrated) {
     out += wrapped("", fmt::format("Not calibrated, constants of {}: {}.", constants_of, join(gpus, ", ")), columns, 2);
+  }
+  if (!edited.empty()) {
+    out += wrapped("",
+                   "Not calibrated, other numbers in the sheet than those of the board that was measured (power limit, "
+                   "clock or chip): " +
+                       join(edited, ", ") + ".",
+                   columns, 2);
   }
   if (!rooflines.empty()) {
     out += wrapped("", fmt::format("R{}: {}.", kRooflineEstimate.substr(1), join(rooflines, ", ")), columns, 2);
@@ -232,6 +250,25 @@ std::string unmet_limits_note(const std::vector<LeastLimit>& limits, int columns
                    columns, 2);
   }
   return out;
+}
+
+std::string lock_note(const std::vector<LockedLatency>& locked, int columns) {
+  constexpr double kRounding = 1e-9;  // [chosen] equal predictions differ in their last digits
+  std::string out;
+  for (const auto& [gpu, latency_s, without_lock_s] : locked) {
+    if (without_lock_s <= latency_s * (1 + kRounding)) continue;
+    out += wrapped("",
+                   fmt::format("{} is predicted faster than without its lock ({}), which no board is: under a power "
+                               "limit the model slows DRAM with the clock, at a lock it does not. Expect a latency "
+                               "between the two.",
+                               gpu, si(without_lock_s, "s")),
+                   columns, 2);
+  }
+  return out;
+}
+
+Json without_lock_json(double without_lock_s) {
+  return without_lock_s > 0 ? Json(without_lock_s / units::kMicro) : Json(nullptr);
 }
 
 Json least_limit_json(double least_limit_w) { return least_limit_w > 0 ? Json(least_limit_w) : Json(nullptr); }

@@ -66,6 +66,17 @@ struct LeastLimit {
 /// A sentence on each GPU whose power limit not even the lowest clock meets; empty when there are none.
 [[nodiscard]] std::string unmet_limits_note(const std::vector<LeastLimit>& limits, int columns);
 
+/// A board's name, its predicted latency, and that of the board without its lock; 0 without one.
+struct LockedLatency {
+  std::string gpu;
+  double latency_s;
+  double without_lock_s;
+};
+/// A sentence on each that a lock makes faster; empty when there are none.
+[[nodiscard]] std::string lock_note(const std::vector<LockedLatency>& locked, int columns);
+
+/// Latency without the lock, us; null where there is none.
+[[nodiscard]] Json without_lock_json(double without_lock_s);
 /// null where the limit is met.
 [[nodiscard]] Json least_limit_json(double least_limit_w);
 [[nodiscard]] Json gemm_fields_json(const gpu::Gemm& gemm);

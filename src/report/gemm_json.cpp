@@ -25,6 +25,7 @@ std::string gemm_json(const GemmReport& report) {
     Json entry = gpu_json(on.gpu);
     entry.update(prediction_json(on.prediction));
     entry["roofline_us"] = on.roofline_s / units::kMicro;
+    entry["latency_without_lock_us"] = without_lock_json(on.without_lock_s);
     entry["fits_memory"] = on.fits_memory;
     entry["calibration"] = calibration_json(on.gpu);
     for (const gpu::GemmPrediction& candidate : on.candidates) {
@@ -56,6 +57,7 @@ std::string networks_gemm_json(const std::vector<NetworkReport>& reports) {
                          {"resident_bytes", on.resident_bytes},
                          {"fits_memory", on.fits()},
                          {"latency_us", p.latency_s / units::kMicro},
+                         {"latency_without_lock_us", without_lock_json(on.without_lock_s)},
                          {"power_w", p.average_power_w()},
                          {"least_limit_w", least_limit_json(p.least_limit_w)},
                          {"energy_mj", p.energy_j / units::kMilli},

@@ -96,15 +96,17 @@ std::string notes_text(const NetworkReport& report, int columns) {
   std::vector<ValidityNote> notes;
   std::vector<const CalibratedGpu*> gpus;
   std::vector<LeastLimit> limits;
+  std::vector<LockedLatency> locked;
   std::set<std::string> noted;  // several numbers of one GPU
   for (const NetworkOnGpu& on : report.gpus) {
+    locked.push_back({shown_name(on), on.prediction.latency_s, on.without_lock_s});
     if (!noted.insert(on.gpu.spec.name).second) continue;
     gpus.push_back(&on.gpu);
     limits.push_back({&on.gpu.spec, on.prediction.least_limit_w});
     notes.push_back({&on.gpu, on.gpu.calibration.source == gpu::CalibrationSource::own,
                      on.prediction.in_validated_range, outside_latency_frac(on.prediction)});
   }
-  out += unmet_limits_note(limits, columns) + framework_launch_note(gpus, columns);
+  out += unmet_limits_note(limits, columns) + lock_note(locked, columns) + framework_launch_note(gpus, columns);
   const bool starred = std::any_of(report.gpus.begin(), report.gpus.end(),
                                    [](const NetworkOnGpu& on) { return !on.prediction.power_in_validated_range; });
   return out + validity_notes(notes, columns) + power_note(starred, columns) +

@@ -176,11 +176,13 @@ std::string footnotes(const GemmReport& report, int columns) {
   out += recorded_power_note(as_recorded, operands, columns);
   std::vector<const CalibratedGpu*> gpus;
   std::vector<LeastLimit> limits;
+  std::vector<LockedLatency> locked;
   for (const GemmOnGpu& on : report.gpus) {
     gpus.push_back(&on.gpu);
     limits.push_back({&on.gpu.spec, on.prediction.least_limit_w});
+    locked.push_back({on.gpu.spec.name, on.prediction.latency_s, on.without_lock_s});
   }
-  out += unmet_limits_note(limits, columns) + framework_launch_note(gpus, columns);
+  out += unmet_limits_note(limits, columns) + lock_note(locked, columns) + framework_launch_note(gpus, columns);
   return out + left_out_note(report.left_out, report.gemm.dtype, columns);
 }
 

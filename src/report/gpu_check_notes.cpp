@@ -182,7 +182,7 @@ std::string gpu_check_notes(const GpuCheckReport& report, int columns) {
   say_marks(doubts, lines);
   if (!doubts.rooflines.empty()) lines.say("note: ", "roofline estimate, no kernel model: " + listed(doubts.rooflines));
   if (!doubts.uncalibrated.empty()) {
-    lines.say("note: ", "runtime constants carried over from another GPU: " + listed(doubts.uncalibrated));
+    lines.say("note: ", "runtime constants of another GPU, power limit or clock: " + listed(doubts.uncalibrated));
   }
   if (!doubts.full.empty()) lines.say("note: ", "the batch stops where the memory is full: " + listed(doubts.full));
   say_estimates_of_gpus(doubts, lines);

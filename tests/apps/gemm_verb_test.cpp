@@ -202,6 +202,40 @@ TEST_F(GemmVerb, SaysThatAPowerLimitCannotBeMet) {
   EXPECT_TRUE(json(product(met.path(), "4096")).at("gpus").at(0).at("least_limit_w").is_null());
 }
 
+/// A T4 at half its clock, of a product that waits for DRAM and draws more than its 70 W.
+TEST_F(GemmVerb, SaysWhereALockComesOutFasterThanTheLimitAlone) {
+  const EditedYaml sheet("data/gpus/t4.yaml", "boost_mhz: 1590", "boost_mhz: 1590\n  locked_mhz: 795");
+  const char* const note = "t4 is predicted faster than without its lock (";
+  const auto of = [](const std::string& gpu, const std::string& m) {
+    return std::vector<std::string>{"--gpu", gpu,     "-m",      m,      "-n",     "16384",
+                                    "-k",    "16384", "--dtype", "fp16", "--mode", "sustained"};
+  };
+  const Json locked = json(of(sheet.path(), "128")).at("gpus").at(0);
+  const Json own = json(of("t4", "128")).at("gpus").at(0);
+  EXPECT_TRUE(own.at("latency_without_lock_us").is_null());
+  EXPECT_LE(relative_error(locked.at("latency_without_lock_us"), own.at("latency_us").get<double>()), kRounding);
+  EXPECT_LT(locked.at("latency_us").get<double>(), own.at("latency_us").get<double>());
+  EXPECT_THAT(gemm(of(sheet.path(), "128")).out, HasSubstr(note));
+  EXPECT_THAT(gemm(of(sheet.path() + ",l4", "128")).out, HasSubstr(note));
+  EXPECT_THAT(gemm(of(sheet.path(), "1")).out, Not(HasSubstr(note))) << "as fast as DRAM is, with and without";
+  EXPECT_THAT(gemm(of("t4", "128")).out, Not(HasSubstr(note)));
+  const std::vector<std::string> network = {"--gpu",   sheet.path(), "--workload", "bert_base",
+                                            "--batch", "16",         "--dtype",    "fp16"};
+  EXPECT_THAT(gemm(network).out, HasSubstr(note));
+  EXPECT_GT(json(network).at("workloads").at(0).at("gpus").at(0).at("latency_without_lock_us").get<double>(), 0);
+}
+
+/// A sheet with another limit has the constants of its namesake, which is no other GPU.
+TEST_F(GemmVerb, SaysThatASheetIsNotTheBoardThatWasMeasured) {
+  const EditedYaml sheet("data/gpus/h100-sxm5.yaml", "tdp_w: 700", "tdp_w: 300");
+  const Outcome one = gemm(product(sheet.path(), "4096"));
+  EXPECT_THAT(one.out, HasSubstr("measurements of h100-sxm5, a board with other numbers than this sheet's (power"));
+  EXPECT_THAT(one.out, Not(HasSubstr("h100-sxm5 is not calibrated; those of h100-sxm5")));
+  const Outcome both = gemm(product(sheet.path() + ",l4", "4096"));
+  EXPECT_THAT(both.out, HasSubstr("Not calibrated, constants of l40s: l4."));
+  EXPECT_THAT(both.out, HasSubstr("Not calibrated, other numbers in the sheet than those of the board"));
+}
+
 /// Runtime may be covered where power is not: H100 rows of bursts carry no power.
 TEST_F(GemmVerb, MarksPowerThatNothingCovers) {
   const Json h100 = json(product("h100-sxm5", "4096")).at("gpus").at(0);

@@ -315,6 +315,10 @@ TEST_F(Measure, CalibrateWritesNoFitThatPredictsNothing) {
   const Outcome taken = hindsight(forced);
   EXPECT_EQ(taken.exit_code, 0) << taken.err;
   EXPECT_THAT(read_file(out), HasSubstr(" --force'"));
+  std::vector<std::string> with_blank = forced;
+  with_blank[4] = write("my rows.csv", rows);
+  ASSERT_EQ(hindsight(with_blank).exit_code, 0);
+  EXPECT_THAT(read_file(out), HasSubstr("--measurements ''my rows.csv'' ")) << "a quote in YAML is two";
   std::vector<std::string> of_another = forced;
   of_another[2] = "h200";
   EXPECT_EQ(hindsight(of_another).exit_code, 0);

@@ -232,7 +232,8 @@ TEST_F(VerbHelpers, ATableOfProductsSaysWhereAndWhatItShouldLookLike) {
   EXPECT_THAT(refused("m,n\n1,2\n", "l4"), AllOf(HasSubstr("t.csv:1:1: no column 'k'. "), HasSubstr("Columns: m,n,k")));
   EXPECT_THAT(refused("m,n,k\n1,2,3\n1,two,3\n", "l4"), HasSubstr("t.csv:3:3: n 'two' is not a whole number"));
   EXPECT_THAT(refused("m,n,k,dtype\n1,2,3,bf61\n", "l4"), AllOf(HasSubstr("t.csv:2:7: "), HasSubstr("bf16")));
-  EXPECT_THAT(refused("m,n,k,dtype\n1,2,3,fp8\n", "t4"), HasSubstr("t4 has no fp8 arithmetic"));
+  EXPECT_THAT(refused("m,n,k,dtype\n1,2,3,fp8\n", "t4"),
+              HasSubstr("t4 has no fp8 arithmetic. It has: fp32, fp16, int8. "));
 }
 
 TEST_F(VerbHelpers, AllGpusLeavesOutThoseThatLackAFormat) {

@@ -137,6 +137,15 @@ TEST(RowOrigin, NumbersOfBoardsNameNoModel) {
   EXPECT_EQ(refusal("gpu,m,n,k,latency_us\nNVIDIA H100 80GB HBM3,1,2,3,4\n1,1,2,3,4\n"), "no error");
 }
 
+/// Tables of others call the column otherwise; what tells the boards of a host apart names no model.
+TEST(RowOrigin, ADeviceIsAGpu) {
+  EXPECT_THAT(refusal("Device,m,n,k,latency_us\nTesla T4,1,2,3,4\n"),
+              StartsWith("t.csv:2:1: Device 'Tesla T4' is another GPU than h100-sxm5 of --gpu"));
+  EXPECT_THAT(refusal("gpu_name,m,n,k,latency_us\nNVIDIA H100 PCIe,1,2,3,4\nNVIDIA H200,1,2,3,4\n"),
+              HasSubstr("--where 'gpu_name=NVIDIA H100 PCIe'"));
+  EXPECT_EQ(refusal("device,m,n,k,latency_us\ncuda:0,1,2,3,4\ncuda1,1,2,3,4\ngpu2,1,2,3,4\n"), "no error");
+}
+
 TEST(RowOrigin, RowsOfTheOtherModeAreRefused) {
   const std::string both = "m,n,k,latency_us,mode\n1,2,3,4,burst\n1,2,3,4,sustained\n";
   EXPECT_THAT(refusal(both), ::testing::AllOf(StartsWith("t.csv:3:9: mode 'sustained' is not how"),

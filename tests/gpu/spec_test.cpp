@@ -217,6 +217,9 @@ TEST(GpuSpec, ALockedClockIsReadAndWritten) {
   const EditedYaml written(to_yaml(locked, std::string(kMeasuredSource), "a note"));
   EXPECT_EQ(load_gpu(written.path()).boost_hz, 1000e6);
   EXPECT_EQ(load_gpu(written.path()).own_boost_hz(), 1980e6);
+  EXPECT_EQ(without_lock(locked).boost_hz, 1980e6);
+  EXPECT_EQ(without_lock(locked).unlocked_hz, 0);
+  EXPECT_EQ(without_lock(load_gpu("l4")).boost_hz, load_gpu("l4").boost_hz);
   const EditedYaml at_boost("data/gpus/h100-sxm5.yaml", "boost_mhz: 1980", "boost_mhz: 1980\n  locked_mhz: 1980");
   EXPECT_EQ(load_gpu(at_boost.path()).unlocked_hz, 0) << "holds nothing back";
 }

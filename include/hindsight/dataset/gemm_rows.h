@@ -26,10 +26,10 @@ struct RowFilter {
   std::string value;
 };
 
-/// What rows are to be of. Others are refused where the table says so in the columns that `measure` writes: `gpu`,
-/// another model than the sheet's or several; `mode`, the other way of running; `kernel`, the plain kernel, which is no
-/// library's; `rank`, several algorithms of one product. Of powers, also those that the board cannot draw. What these
-/// columns hold otherwise says nothing.
+/// What rows are to be of. Others are refused where the table says so in the columns that `measure` writes: `gpu` (or
+/// `gpu_name`, `device`, `device_name`; in any case), another model than the sheet's or several; `mode`, the other way
+/// of running; `kernel`, the plain kernel, which is no library's; `rank`, several algorithms of one product. Of powers,
+/// also those that the board cannot draw. What these columns hold otherwise says nothing.
 struct RowOrigin {
   gpu::GpuSpec gpu;
   gpu::RunMode mode = gpu::RunMode::burst;

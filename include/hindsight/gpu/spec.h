@@ -73,13 +73,18 @@ struct GpuSpec {
   [[nodiscard]] double own_boost_hz() const { return unlocked_hz > 0 ? unlocked_hz : boost_hz; }
   [[nodiscard]] Vendor vendor() const { return architecture == Architecture::cdna3 ? Vendor::amd : Vendor::nvidia; }
   [[nodiscard]] bool has(DType dtype) const { return math[static_cast<std::size_t>(dtype)].has_value(); }
-  /// Error{usage} naming the formats that the GPU has when it lacks this one.
+  /// Error{usage}, lacks_text(dtype), when the GPU lacks the format.
   [[nodiscard]] const MathRate& rate(DType dtype) const;
+  /// "t4 has no bf16 arithmetic. It has: fp32, fp16, int8."
+  [[nodiscard]] std::string lacks_text(DType dtype) const;
   /// Dense operations per second at a clock: 2 x FMA per clock and SM x SMs x clock.
   [[nodiscard]] double ops_per_s(DType dtype, double clock_hz) const;
   /// Idle power at a clock, W: linear between the points of the table, constant outside.
   [[nodiscard]] double idle_w(double clock_hz) const;
 };
+
+/// The board as it is without `locked_mhz`; one without a lock as it is.
+[[nodiscard]] GpuSpec without_lock(GpuSpec spec);
 
 /// Lowest clock that a board runs at, whatever its power limit. [chosen] The end of the list of clocks that NVIDIA's
 /// driver offers (`nvidia-smi -q -d SUPPORTED_CLOCKS`) for boards of Ampere and Ada; lists of others end at 135 to 345.

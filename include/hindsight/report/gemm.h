@@ -32,6 +32,7 @@ struct GemmOnGpu {
   CalibratedGpu gpu;
   gpu::GemmPrediction prediction;
   double roofline_s = 0;
+  double without_lock_s = 0;                         ///< latency of the board without its lock; 0: it has none
   bool fits_memory = true;                           ///< operands and result, at once
   std::vector<gpu::GemmPrediction> candidates = {};  ///< fastest first; empty: not asked for
 };
@@ -93,6 +94,7 @@ struct NetworkOnGpu {
   gpu::NetworkPrediction prediction;
   std::int64_t devices = 1;   ///< GPUs that share it
   double resident_bytes = 0;  ///< that each of them holds at least
+  double without_lock_s = 0;  ///< latency of the boards without their lock; 0: they have none
   [[nodiscard]] bool fits() const { return resident_bytes <= gpu.spec.dram_bytes; }
 };
 struct NetworkReport {
