@@ -205,9 +205,8 @@ void require_word(const ContextColumn& column, const std::string& value, const s
   if (column.words.empty() || std::ranges::find(column.words, name_part(value)) != column.words.end()) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("context '{}': the model learnt no application with {}={} (words say nothing of one that it "
-                  "has not seen).{}",
-                  printable(text), printable(column.name, 40), printable(value, 40), known_names(column.words)));
+      fmt::format("context '{}': the model learnt no application with {}={} (a word says nothing of others).{}",
+                  printable(text, 40), printable(column.name, 20), printable(value, 30), known_names(column.words)));
 }
 
 /// Both are known, and differ in what both have: models of before have fewer features of a layer.

@@ -357,7 +357,7 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
   throw Error(ErrorKind::usage,
               fmt::format("the model was not trained on '{}' and knows applications by words, which few rows cannot "
                           "teach. Leave it out with --workloads, or train from scratch.{}",
-                          printable(name), known_names(words)));
+                          printable(name, 30), known_names(words)));
 }
 
 void require_applications(const Model& base, const dataset::Dataset& data) {
