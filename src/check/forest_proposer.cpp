@@ -16,7 +16,15 @@ std::size_t feature_count(const space::DesignSpace& space, std::size_t context_f
   return count;
 }
 
-void write_features(const space::DesignSpace& space, const std::uint16_t* levels, const dataset::Context& context,
+/// Features of an application, and 1 for those of the words that it has.
+std::vector<float> seen_of(const dataset::Context& context, const std::vector<dataset::ContextWord>& words) {
+  std::vector<float> seen;
+  for (const double feature : context.features) seen.push_back(static_cast<float>(feature));
+  for (const double indicator : dataset::word_indicators(context, words)) seen.push_back(indicator == 1 ? 1.0F : 0.0F);
+  return seen;
+}
+
+void write_features(const space::DesignSpace& space, const std::uint16_t* levels, const std::vector<float>& context,
                     Eigen::Ref<Eigen::RowVectorXf> out) {
   Eigen::Index at = 0;
   for (std::size_t p = 0; p < space.parameters().size(); ++p) {
@@ -27,15 +35,17 @@ void write_features(const space::DesignSpace& space, const std::uint16_t* levels
     }
     for (std::size_t level = 0; level < parameter.level_count(); ++level) out[at++] = levels[p] == level ? 1.0F : 0.0F;
   }
-  for (const double feature : context.features) out[at++] = static_cast<float>(feature);
+  for (const float feature : context) out[at++] = feature;
 }
 
 }  // namespace
 
-ForestProposer::ForestProposer(const dataset::Dataset& train, std::uint64_t seed) : space_(train.space) {
+ForestProposer::ForestProposer(const dataset::Dataset& train, std::uint64_t seed)
+    : space_(train.space), words_(dataset::distinguishing_words(train.without_empty_contexts().contexts)) {
   const auto n = static_cast<Eigen::Index>(train.size());
-  const auto d = static_cast<Eigen::Index>(
-      feature_count(space_, static_cast<std::size_t>(train.contexts.front().features.size())));
+  std::vector<std::vector<float>> seen;
+  for (const dataset::Context& context : train.contexts) seen.push_back(seen_of(context, words_));
+  const auto d = static_cast<Eigen::Index>(feature_count(space_, seen.front().size()));
   const auto feasible = static_cast<Eigen::Index>(train.feasible_count());
   if (feasible == 0) throw Error(ErrorKind::usage, "no row to learn from is feasible. Take more rows");
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(train.contexts.size()));
@@ -56,7 +66,7 @@ ForestProposer::ForestProposer(const dataset::Dataset& train, std::uint64_t seed
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto index = static_cast<std::size_t>(i);
     write_features(space_, train.levels.data() + i * train.levels.cols(),
-                   train.contexts[static_cast<std::size_t>(train.context[index])], row);
+                   seen[static_cast<std::size_t>(train.context[index])], row);
     all.row(i) = row;
     labels[i] = train.feasible[index] ? 1 : 0;
     if (!train.feasible[index]) continue;
@@ -70,11 +80,12 @@ ForestProposer::ForestProposer(const dataset::Dataset& train, std::uint64_t seed
 }
 
 Eigen::MatrixXf ForestProposer::features(const optimize::LevelMatrix& levels, const dataset::Context& context) const {
-  const auto d = static_cast<Eigen::Index>(feature_count(space_, static_cast<std::size_t>(context.features.size())));
+  const std::vector<float> seen = seen_of(context, words_);
+  const auto d = static_cast<Eigen::Index>(feature_count(space_, seen.size()));
   Eigen::MatrixXf result(levels.rows(), d);
   Eigen::RowVectorXf row(d);
   for (Eigen::Index i = 0; i < levels.rows(); ++i) {
-    write_features(space_, levels.data() + i * levels.cols(), context, row);
+    write_features(space_, levels.data() + i * levels.cols(), seen, row);
     result.row(i) = row;
   }
   return result;

@@ -10,7 +10,8 @@
 
 namespace hindsight::check {
 
-/// Features: level of every ordinal parameter, one 0/1 per level of a categorical one, raw context features.
+/// Features: level of every ordinal parameter, one 0/1 per level of a categorical one, raw context features, one
+/// 0/1 per word that tells applications apart where these do not.
 /// Target: log objective minus its mean over the context's training rows.
 class ForestProposer {
  public:
@@ -27,6 +28,7 @@ class ForestProposer {
   [[nodiscard]] Eigen::VectorXd predict(const RandomForest& forest, const Eigen::MatrixXf& features) const;
 
   space::DesignSpace space_;
+  std::vector<dataset::ContextWord> words_;
   std::optional<RandomForest> objective_, feasibility_;
 };
 

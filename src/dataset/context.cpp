@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "hindsight/core/error.h"
 #include "hindsight/core/text.h"
@@ -133,10 +138,75 @@ LayerList first_features(const LayerList& layers, Eigen::Index columns) {
   return result;
 }
 
-/// Beyond rounding. Both have features of the same names.
+/// Beyond rounding. Both have as many features.
 bool features_differ(const Context& a, const Context& b) {
-  const Eigen::ArrayXd size = a.features.cwiseAbs().cwiseMax(b.features.cwiseAbs());
-  return ((a.features - b.features).array().abs() > kSameFeatures * size).any();
+  for (Eigen::Index i = 0; i < a.features.size(); ++i) {
+    const double size = std::max(std::abs(a.features[i]), std::abs(b.features[i]));
+    if (std::abs(a.features[i] - b.features[i]) > kSameFeatures * size) return true;
+  }
+  return false;
+}
+
+bool have_same_features(const Context& a, const Context& b) {
+  return a.features.size() == b.features.size() && !features_differ(a, b) && a.feature_names == b.feature_names;
+}
+
+/// Contexts that agree in features and words, by their places, in order.
+std::vector<std::vector<std::size_t>> alike_groups(const std::vector<Context>& contexts,
+                                                   const std::vector<ContextWord>& words) {
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::vector<bool>> has;
+  for (std::size_t i = 0; i < contexts.size(); ++i) {
+    std::vector<bool>& own = has.emplace_back();
+    for (const double indicator : word_indicators(contexts[i], words)) own.push_back(indicator == 1);
+    const auto same = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& group) {
+      return has[group.front()] == own && have_same_features(contexts[group.front()], contexts[i]);
+    });
+    if (same == groups.end()) {
+      groups.push_back({i});
+    } else {
+      same->push_back(i);
+    }
+  }
+  return groups;
+}
+
+/// Which of the columns are taken, so that they have kMostWords words at most: those with the fewest.
+std::vector<bool> columns_within_most_words(const std::vector<std::set<std::string>>& columns) {
+  std::vector<std::size_t> order(columns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t column) { return columns[column].size(); });
+  std::vector<bool> taken(columns.size(), false);
+  std::size_t words = 0;
+  for (const std::size_t column : order) {
+    words += columns[column].size();
+    taken[column] = words <= kMostWords;
+  }
+  return taken;
+}
+
+/// Those of a column, where every context has one of them; else none.
+std::vector<std::string> words_of_all(const std::vector<Context>& known, const std::vector<ContextWord>& words,
+                                      const std::string& column) {
+  std::vector<std::string> own;
+  for (const ContextWord& word : words) {
+    if (word.column == column) own.push_back(word.value);
+  }
+  const bool all = std::ranges::all_of(known, [&](const Context& context) {
+    return std::ranges::any_of(values_of(context.name), [&](const auto& value) {
+      return value.first == column && std::ranges::find(own, value.second) != own.end();
+    });
+  });
+  return all ? own : std::vector<std::string>();
+}
+
+/// A word of a column that a model knows by words, or a refusal of `text`, which gives it.
+void require_word(const ContextColumn& column, const std::string& value, const std::string& text) {
+  if (column.words.empty() || std::ranges::find(column.words, name_part(value)) != column.words.end()) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("context '{}': the model learnt no application with {}={} (a word says nothing of others).{}",
+                  printable(text, 40), printable(column.name, 20), printable(value, 30), known_names(column.words)));
 }
 
 /// Both are known, and differ in what both have: models of before have fewer features of a layer.
@@ -156,13 +226,60 @@ bool contradict(const Context& a, const Context& b) {
   return features_differ(a, b) || layers_differ(a.layers, b.layers);
 }
 
-std::vector<std::string> alike_contexts(const std::vector<Context>& contexts) {
+std::string to_string(const ContextWord& word) {
+  return word.column.empty() ? word.value : word.column + "=" + word.value;
+}
+
+std::vector<ContextWord> distinguishing_words(const std::vector<Context>& contexts) {
+  const std::vector<ContextColumn> columns = context_columns(contexts);
+  std::vector<std::set<std::string>> values(std::max<std::size_t>(columns.size(), 1));  // by column, or of names
+  for (const std::vector<std::size_t>& group : alike_groups(contexts, {})) {
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      if (!columns.empty() && columns[c].numeric) continue;
+      std::set<std::string> own;
+      for (const std::size_t i : group) {
+        own.insert(columns.empty() ? contexts[i].name : values_of(contexts[i].name)[c].second);
+      }
+      if (own.size() > 1) values[c].merge(own);
+    }
+  }
+  const std::vector<bool> taken = columns_within_most_words(values);
+  std::vector<ContextWord> words;
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    if (!taken[c]) continue;
+    const std::string column = columns.empty() ? "" : columns[c].name;
+    for (const std::string& value : values[c]) words.push_back({.column = column, .value = value});
+  }
+  return words;
+}
+
+Eigen::VectorXd word_indicators(const Context& context, const std::vector<ContextWord>& words) {
+  if (words.empty()) return {};
+  Values values = values_of(context.name);
+  values.emplace_back("", context.name);
+  const auto has = [&](const ContextWord& word) {
+    return std::ranges::find(values, std::pair(word.column, word.value)) != values.end();
+  };
+  std::set<std::string_view> known;  // columns
+  for (const ContextWord& word : words) {
+    if (has(word)) known.insert(word.column);
+  }
+  Eigen::VectorXd indicators(std::ssize(words));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const double other = known.contains(words[i].column) ? 0 : std::numeric_limits<double>::quiet_NaN();
+    indicators[static_cast<Eigen::Index>(i)] = has(words[i]) ? 1 : other;
+  }
+  return indicators;
+}
+
+std::vector<std::string> alike_contexts(const std::vector<Context>& contexts, const std::vector<ContextWord>& words) {
+  std::vector<bool> alike(contexts.size(), false);
+  for (const std::vector<std::size_t>& group : alike_groups(contexts, words)) {
+    for (const std::size_t i : group) alike[i] = group.size() > 1;
+  }
   std::vector<std::string> names;
-  for (const Context& one : contexts) {
-    const bool alike = std::any_of(contexts.begin(), contexts.end(), [&](const Context& other) {
-      return &other != &one && other.feature_names == one.feature_names && !features_differ(one, other);
-    });
-    if (alike) names.push_back(one.name);
+  for (std::size_t i = 0; i < contexts.size(); ++i) {
+    if (alike[i]) names.push_back(contexts[i].name);
   }
   return names;
 }
@@ -176,7 +293,7 @@ std::string context_name(const std::vector<std::pair<std::string, std::string>>&
   return name;
 }
 
-std::vector<ContextColumn> context_columns(const std::vector<Context>& known) {
+std::vector<ContextColumn> context_columns(const std::vector<Context>& known, const std::vector<ContextWord>& words) {
   std::vector<ContextColumn> columns;
   for (const Context& context : known) {
     const std::vector<ContextColumn> own = columns_of(context);
@@ -186,11 +303,13 @@ std::vector<ContextColumn> context_columns(const std::vector<Context>& known) {
     if (own.empty() || (!columns.empty() && !same)) return {};
     columns = own;
   }
+  for (ContextColumn& column : columns) column.words = words_of_all(known, words, column.name);
   return columns;
 }
 
-Context context_from_columns(const std::vector<Context>& known, const std::string& text) {
-  const std::vector<ContextColumn> columns = context_columns(known);
+Context context_from_columns(const std::vector<Context>& known, const std::string& text,
+                             const std::vector<ContextWord>& words) {
+  const std::vector<ContextColumn> columns = context_columns(known, words);
   if (columns.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("context '{}': these applications are not told apart by columns of a table, so none can be "
@@ -212,6 +331,7 @@ Context context_from_columns(const std::vector<Context>& known, const std::strin
       context.features[next++] = *number + 0.0;  // -0 is 0
       value = shortest(*number + 0.0);
     }
+    require_word(columns[i], value, text);
     named.emplace_back(columns[i].name, value);
   }
   context.name = context_name(named);

@@ -96,6 +96,14 @@ Eigen::VectorXd transformed(const Context& context) {
   return result;
 }
 
+/// These, and behind them the indicators of words.
+Eigen::VectorXd with_words(const Context& context, const std::vector<ContextWord>& words) {
+  Eigen::VectorXd result(context.features.size() + std::ssize(words));
+  result.head(context.features.size()) = transformed(context);
+  result.tail(std::ssize(words)) = word_indicators(context, words);
+  return result;
+}
+
 /// Ridge regression with a free intercept.
 ///
 /// Equation: min_w,b |X w + b - t|^2 + lambda |w|^2, solved on centred X and t as (X'X + lambda I) w = X't.
@@ -201,33 +209,37 @@ Eigen::VectorXd ContextScaler::apply(const Context& context) const {
   if (context.feature_names != feature_names) {
     refuse_features(context.name, feature_names, context.feature_names);
   }
-  Eigen::VectorXd scaled = transformed(context);
+  Eigen::VectorXd scaled = with_words(context, words);
   for (Eigen::Index i = 0; i < scaled.size(); ++i) {
-    scaled[i] = deviation[i] > 0.0 ? (scaled[i] - mean[i]) / deviation[i] : 0.0;
+    const bool known = deviation[i] > 0.0 && !std::isnan(scaled[i]);
+    scaled[i] = known ? (scaled[i] - mean[i]) / deviation[i] : 0.0;
   }
   return scaled;
 }
 
-ContextScaler fit_context_scaler(const std::vector<Context>& contexts) {
+ContextScaler fit_context_scaler(const std::vector<Context>& contexts, const std::vector<ContextWord>& words) {
   ContextScaler scaler;
   if (contexts.empty()) {
     return scaler;
   }
   scaler.feature_names = contexts.front().feature_names;
-  const auto features = static_cast<Eigen::Index>(scaler.feature_names.size());
+  scaler.words = words;
+  const auto features = static_cast<Eigen::Index>(scaler.size());
   std::vector<Eigen::VectorXd> rows;
   for (const Context& context : contexts) {
     HINDSIGHT_EXPECT(context.feature_names.size() == static_cast<std::size_t>(context.features.size()));
     if (context.feature_names != scaler.feature_names) {
       refuse_features(context.name, scaler.feature_names, context.feature_names);
     }
-    rows.push_back(transformed(context));
+    rows.push_back(with_words(context, words));
   }
   scaler.mean.resize(features);
   scaler.deviation.resize(features);
   for (Eigen::Index i = 0; i < features; ++i) {
     std::vector<double> column;
-    for (const Eigen::VectorXd& row : rows) column.push_back(row[i]);
+    for (const Eigen::VectorXd& row : rows) {
+      if (!std::isnan(row[i])) column.push_back(row[i]);
+    }
     const Moments moments = moments_of(column, 1);
     scaler.mean[i] = moments.mean;
     scaler.deviation[i] = moments.deviation;

@@ -155,15 +155,17 @@ Json model_object(const surrogate::Model& model) {
   const surrogate::Model::Parts& parts = model.parts();
   Json contexts = Json::array();
   for (const dataset::Context& context : parts.training_contexts) contexts.push_back(context.name);
+  std::vector<std::string> features = parts.context_scaler.feature_names;
+  for (const dataset::ContextWord& word : parts.context_scaler.words) features.push_back(dataset::to_string(word));
   Json provenance = Json::object();
   for (const auto& [key, value] : parts.provenance) provenance[key] = value;
-  return {{"format_version", surrogate::kModelFormatVersion},
+  return {{"format_version", surrogate::model_format_version(model)},
           {"objective", parts.objective_text},
           {"space", parts.space.name()},
           {"space_definition_hash", parts.space.definition_hash()},
           {"parameters", parts.space.parameters().size()},
           {"training_contexts", contexts},
-          {"context_features", parts.context_scaler.feature_names},
+          {"context_features", features},
           {"constraints", parts.constraint_names},
           {"reasons", parts.reason_names},
           {"objective_scale", dataset::to_string(parts.objective_scaler.value_scale)},

@@ -48,6 +48,14 @@ void require_same(const dataset::Context& application, const std::vector<dataset
   }
 }
 
+/// What a message offers beside applications that the model learnt; empty where their columns describe no other one.
+std::string unseen_by_columns(const surrogate::Model& model, const std::string& offer) {
+  const surrogate::Model::Parts& parts = model.parts();
+  const auto columns = dataset::context_columns(parts.training_contexts, parts.context_scaler.words);
+  const bool any_free = std::ranges::any_of(columns, [](const auto& column) { return column.words.empty(); });
+  return any_free ? offer : "";
+}
+
 /// Nothing was named: of a model that learnt one application that one is meant.
 Application only_application(const surrogate::Model& model) {
   const std::vector<dataset::Context>& known = model.parts().training_contexts;
@@ -60,15 +68,17 @@ Application only_application(const surrogate::Model& model) {
   for (std::size_t i = 0; i < std::min(known.size(), kMostNamed); ++i) names.push_back(printable(known[i].name));
   const std::string others = known.size() > kMostNamed ? ", ..." : "";
   throw Error(ErrorKind::usage, fmt::format("for which application? Name one that the model learnt ({}{}) with "
-                                            "--workload, or an unseen one by its columns with --context",
-                                            fmt::join(names, ", "), others));
+                                            "--workload{}",
+                                            fmt::join(names, ", "), others,
+                                            unseen_by_columns(model,
+                                                              ", or an unseen one by its columns with "
+                                                              "--context")));
 }
 
-[[noreturn]] void refuse_unknown(const std::string& name, const std::vector<dataset::Context>& known) {
+[[noreturn]] void refuse_unknown(const std::string& name, const surrogate::Model& model) {
   std::vector<std::string> names;
-  for (const dataset::Context& context : known) names.push_back(context.name);
-  const std::string columns =
-      dataset::context_columns(known).empty() ? "" : " Describe an unseen one by its columns with --context";
+  for (const dataset::Context& context : model.parts().training_contexts) names.push_back(context.name);
+  const std::string columns = unseen_by_columns(model, " Describe an unseen one by its columns with --context");
   throw Error(ErrorKind::usage, fmt::format("the model was not trained on '{}' (its contexts are no networks).{}{}",
                                             printable(name), did_you_mean(name, names), columns));
 }
@@ -127,7 +137,7 @@ class Collection {
       add({.context = *trained, .network = name});
       return;
     }
-    if (!takes_networks(model_)) refuse_unknown(name, known_);
+    if (!takes_networks(model_)) refuse_unknown(name, model_);
     for (const std::string& one : workload::names_of(name)) {
       workload::Network network = workload::load_network(one);
       dataset::Context context = dataset::context_of(network);
@@ -136,7 +146,8 @@ class Collection {
     }
   }
   void add_described(const std::string& columns) {
-    dataset::Context context = dataset::context_from_columns(known_, columns);
+    dataset::Context context =
+        dataset::context_from_columns(known_, columns, model_.parts().context_scaler.words);
     std::string name = context.name;
     add({.context = std::move(context), .network = std::move(name)});
   }

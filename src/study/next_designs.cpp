@@ -298,7 +298,7 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
   }
   why = fmt::format("a model of {} ({} feasible)", counted(data.size(), "row"), with_commas(data.feasible_count()));
   if (recipe.method != surrogate::Method::layers) {
-    alike = surrogate::remark_on_alike(data.contexts, data.constraint_names);
+    alike = surrogate::remark_on_alike(data.contexts, plan->words, data.constraint_names);
   }
   try {
     return chosen_by_model(question, logged, data, *plan, count);

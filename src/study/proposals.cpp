@@ -447,7 +447,8 @@ std::vector<std::string> metrics_of_log(const std::string& log, const std::strin
 /// Of applications that the model cannot tell apart; "" where there are none.
 std::string remark_on_alike(const surrogate::Model& model) {
   if (model.sees_layers()) return "";
-  return surrogate::remark_on_alike(model.parts().training_contexts, model.parts().constraint_names);
+  const surrogate::Model::Parts& parts = model.parts();
+  return surrogate::remark_on_alike(parts.training_contexts, parts.context_scaler.words, parts.constraint_names);
 }
 
 /// The rows of the log; and what these, and those that the model learnt from, mean for the limits. `simulator`: the

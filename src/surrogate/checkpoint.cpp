@@ -17,7 +17,7 @@ namespace hindsight::surrogate {
 namespace {
 
 /// Raised whenever the same recipe and data give other weights.
-constexpr int kTrainingVersion = 4;
+constexpr int kTrainingVersion = 5;
 /// Raised whenever the layout of the file changes.
 constexpr const char* kCheckpointVersion = "1";
 

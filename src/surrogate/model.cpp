@@ -55,14 +55,13 @@ void require_consistent(const Model::Parts& parts) {
   const auto& context = parts.context_scaler;
   const auto& objective = parts.objective_scaler;
   const auto& constraint = parts.constraint_scaler;
-  require_count("means of context features", context.mean.size(), context.feature_names.size());
-  require_count("deviations of context features", context.deviation.size(), context.feature_names.size());
+  require_count("means of context features", context.mean.size(), context.size());
+  require_count("deviations of context features", context.deviation.size(), context.size());
   if (objective.context_names.empty()) refuse_parts("it was trained on no context");
   require_count("means of the objective", objective.mean.size(), objective.context_names.size());
   require_count("deviations of the objective", objective.deviation.size(), objective.context_names.size());
-  require_count("weights of the objective's mean", objective.mean_weights.size(), context.feature_names.size() + 1);
-  require_count("weights of the objective's deviation", objective.deviation_weights.size(),
-                context.feature_names.size() + 1);
+  require_count("weights of the objective's mean", objective.mean_weights.size(), context.size() + 1);
+  require_count("weights of the objective's deviation", objective.deviation_weights.size(), context.size() + 1);
   require_count("means of constraints", constraint.mean.size(), parts.constraint_names.size());
   require_count("deviations of constraints", constraint.deviation.size(), parts.constraint_names.size());
   require_count("scales of constraints", static_cast<Eigen::Index>(constraint.value_scales.size()),
@@ -98,7 +97,7 @@ void require_consistent(const Model::Parts& parts) {
       refuse_parts("some of its networks see the application and some do not");
     }
     if (architecture.context_size != 0) {
-      require_count("context features", architecture.context_size, context.feature_names.size());
+      require_count("context features", architecture.context_size, context.size());
       if (parts.training_contexts.empty()) refuse_parts("its networks see an application, but none is named");
     }
     require_count("constraints", architecture.constraint_count, parts.constraint_names.size());

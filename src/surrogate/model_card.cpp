@@ -129,6 +129,13 @@ std::string contexts_table(const Model::Parts& parts) {
   return table.markdown();
 }
 
+/// What tells applications of the same features apart; empty where these tell all apart.
+std::string words_sentence(const Model::Parts& parts) {
+  std::vector<std::string> words;
+  for (const dataset::ContextWord& word : parts.context_scaler.words) words.push_back(cell(dataset::to_string(word)));
+  return words.empty() ? "" : fmt::format("\nKnown by words: {}.\n", join(words, ", "));
+}
+
 /// How objective and labels were learned.
 std::string scales_sentence(const Model::Parts& parts) {
   std::string text = fmt::format("\nScales: objective {}", dataset::to_string(parts.objective_scaler.value_scale));
@@ -194,7 +201,7 @@ std::string model_card(const Model& model) {
           : "\n**Feasibility was not learned**: no row to train on was infeasible. `p_feasible` is 1 for every design "
             "and says nothing.\n";
   card += scales_sentence(parts);
-  card += "\n## Trained on\n\n" + contexts_table(parts);
+  card += "\n## Trained on\n\n" + contexts_table(parts) + words_sentence(parts);
   card += "\n" + provenance_table(parts.provenance);
   card +=
       "\n## Quality on validation rows\n\nMeans over applications; the validation rows are those of the recipe's "

@@ -45,7 +45,8 @@ std::optional<std::size_t> context_number(const std::string& name, std::size_t c
 }
 
 std::string model_bytes(const Model& model) {
-  TensorFile file{.format_version = std::to_string(kModelFormatVersion), .text = model_text(model), .tensors = {}};
+  TensorFile file{
+      .format_version = std::to_string(model_format_version(model)), .text = model_text(model), .tensors = {}};
   const auto& members = model.parts().members;
   const auto& contexts = model.parts().training_contexts;
   const bool sees_layers = members.front().architecture().kind == NetworkKind::layers;
@@ -92,6 +93,10 @@ Model parse_model(std::string_view bytes) {
 }
 
 }  // namespace
+
+int model_format_version(const Model& model) {
+  return model.parts().context_scaler.words.empty() ? kWordlessModelFormat : kModelFormatVersion;
+}
 
 void save_model(const Model& model, const std::filesystem::path& file) {
   const std::string bytes = model_bytes(model);

@@ -88,6 +88,22 @@ void read_scales(Model::Parts& parts, const Json& json, int format_version) {
   parts.feasibility_learned = truth_of(json, "feasibility_learned");
 }
 
+Json words_json(const std::vector<dataset::ContextWord>& words) {
+  Json list = Json::array();
+  for (const dataset::ContextWord& word : words) list.push_back({{"column", word.column}, {"value", word.value}});
+  return list;
+}
+dataset::ContextScaler context_scaler_of(const Json& json, int format_version) {
+  dataset::ContextScaler scaler{.feature_names = texts_of(json, "feature_names"),
+                                .mean = numbers_of(json, "mean"),
+                                .deviation = numbers_of(json, "deviation")};
+  if (format_version <= kWordlessModelFormat) return scaler;
+  for (const Json& word : list_of(json, "words")) {
+    scaler.words.push_back({.column = text_of(word, "column"), .value = text_of(word, "value")});
+  }
+  return scaler;
+}
+
 /// Designs must mean what they mean here.
 void require_encoding(const Json& json) {
   if (const std::int64_t version = integer_of(json, "encoding_version"); version != kEncodingVersion) {
@@ -204,6 +220,7 @@ std::string model_text(const Model& model) {
       {"recipe", parts.recipe_text},
       {"provenance", parts.provenance},
   };
+  if (!context.words.empty()) json["context_scaler"]["words"] = words_json(context.words);
   if (!parts.error_calibration.applications.empty()) {
     json["error_calibration"] = calibration_json(parts.error_calibration);
   }
@@ -233,10 +250,7 @@ ModelText parse_model_text(std::string_view text, int format_version) {
                                        .feature_names = texts_of(context, "feature_names"),
                                        .features = numbers_of(context, "features")});
   }
-  const Json& context = entry(json, "context_scaler");
-  parts.context_scaler = {.feature_names = texts_of(context, "feature_names"),
-                          .mean = numbers_of(context, "mean"),
-                          .deviation = numbers_of(context, "deviation")};
+  parts.context_scaler = context_scaler_of(entry(json, "context_scaler"), format_version);
   const Json& objective = entry(json, "objective_scaler");
   parts.objective_scaler = {.context_names = texts_of(objective, "context_names"),
                             .mean = numbers_of(objective, "mean"),

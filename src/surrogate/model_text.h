@@ -13,6 +13,8 @@ namespace hindsight::surrogate {
 inline constexpr int kEncodingVersion = 1;
 /// The oldest version of the file format that is read.
 inline constexpr int kOldestModelFormat = 2;
+/// The newest version whose models know no applications by words.
+inline constexpr int kWordlessModelFormat = 5;
 
 /// Everything of a model but the weights.
 [[nodiscard]] std::string model_text(const Model& model);

@@ -78,6 +78,17 @@ std::string reason_off(const Recipe& recipe, Term term, const Taught& taught) {
   return "";
 }
 
+/// Those with rows to train on.
+std::vector<dataset::Context> trained_contexts(const dataset::Dataset& data, const dataset::Split& split) {
+  std::vector<bool> trains(data.contexts.size(), false);
+  for (const std::size_t row : split.train) trains[static_cast<std::size_t>(data.context[row])] = true;
+  std::vector<dataset::Context> contexts;
+  for (std::size_t c = 0; c < trains.size(); ++c) {
+    if (trains[c]) contexts.push_back(data.contexts[c]);
+  }
+  return contexts;
+}
+
 /// Labels that no row has.
 std::vector<std::string> missing_labels(const dataset::Dataset& data) {
   std::vector<std::string> names;
@@ -104,10 +115,11 @@ std::string remark_on(const dataset::Repeats& repeats) {
 
 }  // namespace
 
-std::string remark_on_alike(const std::vector<dataset::Context>& contexts, const std::vector<std::string>& labels) {
-  const std::vector<std::string> alike = dataset::alike_contexts(contexts);
+std::string remark_on_alike(const std::vector<dataset::Context>& contexts,
+                            const std::vector<dataset::ContextWord>& words, const std::vector<std::string>& labels) {
+  const std::vector<std::string> alike = dataset::alike_contexts(contexts, words);
   if (alike.empty()) return "";
-  constexpr std::size_t kMostNamed = 3, kLongest = 40;  // [chosen] a sentence holds them
+  constexpr std::size_t kMostNamed = 3, kLongest = 25;  // [chosen] a sentence holds them
   std::vector<std::string> names;
   for (const std::string& name : alike) names.push_back(printable(name, kLongest));
   const std::string more = names.size() > kMostNamed ? fmt::format(" and {} more", names.size() - kMostNamed) : "";
@@ -118,10 +130,16 @@ std::string remark_on_alike(const std::vector<dataset::Context>& contexts, const
   } else {
     one += ", one p_feasible and one " + printable(join(labels, ", one "), kLongest);
   }
+  std::string why = fmt::format("more words than {} are not learnt", dataset::kMostWords);
+  std::string remedy = "train a model of each (--workloads), or import columns of numbers (--context)";
+  if (words.empty() && !dataset::distinguishing_words(contexts).empty()) {
+    why = "the model learnt no words";
+    remedy = "train it again, or a model of each (--workloads)";
+  }
   return fmt::format(
-      "{}{} have no number that tells them apart: a model has {} for all of them. Where these depend on the "
-      "application, train a model of each (--workloads), or import the table with columns of numbers in --context",
-      join(names, ", "), more, one);
+      "{}{} have no number that tells them apart, and {}: a model has {} for all of them. Where these depend on the "
+      "application, {}",
+      join(names, ", "), more, why, one, remedy);
 }
 
 std::string to_string(Term term) { return kTermNames.at(static_cast<std::size_t>(term)); }
@@ -163,7 +181,9 @@ TrainingPlan plan_training(const dataset::Dataset& data, const Recipe& recipe) {
     plan.remarks.push_back(fmt::format("no row has {}: predictions of it mean nothing", join(missing, ", ")));
   }
   if (!by_layers && recipe.use_context == 1) {
-    std::string alike = remark_on_alike(data.contexts, data.constraint_names);
+    const std::vector<dataset::Context> contexts = trained_contexts(data, plan.split);
+    plan.words = dataset::distinguishing_words(contexts);
+    std::string alike = remark_on_alike(contexts, plan.words, data.constraint_names);
     if (!alike.empty()) plan.remarks.push_back(std::move(alike));
   }
   return plan;

@@ -35,7 +35,7 @@ Architecture architecture_for(const Recipe& recipe, const dataset::Dataset& data
   const bool by_layers = recipe.method == Method::layers;
   // Features that were scaled on one context are all zero and would erase the design (architecture.h).
   if (training_contexts > 1 && recipe.use_context == 1 && !by_layers)
-    architecture.context_size = std::ssize(scalers.context.feature_names);
+    architecture.context_size = static_cast<std::int64_t>(scalers.context.size());
   if (by_tables(recipe.method)) {
     set_table_kind(architecture, by_layers ? NetworkKind::layers : NetworkKind::margins,
                    make_codes(data.space, recipe.pair_codes == 1, recipe.level_codes == 1));
@@ -152,7 +152,7 @@ Preparation prepare_training(const dataset::Dataset& given, const TrainingPlan& 
   const dataset::Dataset training = data.subset(plan.split.train);
   dataset::Dataset validation = data.subset(plan.split.validation);
   validation.reason_rows = nullptr;  // whole rows are judged
-  const Scalers scalers = fit_scalers(training, plan.scales, by_layers);
+  const Scalers scalers = fit_scalers(training, plan.scales, by_layers, plan.words);
   const std::vector<dataset::Context> training_contexts = contexts_with_rows(training);
   const ReasonHeads heads = reason_heads(data);
   const Architecture architecture =

@@ -23,9 +23,10 @@ std::vector<dataset::Context> contexts_with_rows(const dataset::Dataset& data) {
   return contexts;
 }
 
-Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales, bool one_scale) {
+Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales, bool one_scale,
+                    const std::vector<dataset::ContextWord>& words) {
   Scalers scalers;
-  scalers.context = dataset::fit_context_scaler(contexts_with_rows(train));
+  scalers.context = dataset::fit_context_scaler(contexts_with_rows(train), words);
   scalers.objective = dataset::fit_objective_scaler(train, scalers.context, scales.objective);
   scalers.constraint = dataset::fit_constraint_scaler(train, scales.constraints);
   if (!one_scale) return scalers;

@@ -38,9 +38,9 @@ struct Scalers {
   dataset::ConstraintScaler constraint;
 };
 /// `train`: the training rows. Contexts without a row there do not count. `one_scale`: whether all applications have
-/// their objectives on one scale, u less its mean, as sums over layers need.
+/// their objectives on one scale, u less its mean, as sums over layers need. `words`: by which the networks know them.
 [[nodiscard]] Scalers fit_scalers(const dataset::Dataset& train, const dataset::ValueScales& scales,
-                                  bool one_scale = false);
+                                  bool one_scale = false, const std::vector<dataset::ContextWord>& words = {});
 
 /// What the heads of feasibility learn from a log: one reason each.
 struct ReasonHeads {
@@ -79,7 +79,7 @@ struct TrainingRows {
   std::vector<OfContext> by_context;       // one per context, empty where it has no rows
   std::vector<std::int64_t> level_counts;  // p
 };
-/// `context_size`: 0 or the scaler's number of features.
+/// `context_size`: 0 or the scaler's number of features and words.
 [[nodiscard]] TrainingRows scale_rows(const dataset::Dataset& data, const Scalers& scalers, const ReasonHeads& heads,
                                       std::int64_t context_size);
 

@@ -345,6 +345,22 @@ Model assembled(Model::Parts parts, const TransferRows& rows, const TransferNetw
   return Model(std::move(parts));
 }
 
+/// An application that a model which tells applications apart has not learnt.
+[[noreturn]] void refuse_unlearnt(const Model& base, const std::string& name) {
+  std::vector<std::string> words;
+  for (const dataset::ContextWord& word : base.parts().context_scaler.words) words.push_back(to_string(word));
+  if (words.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the model was not trained on '{}' and tells applications apart by their features, which "
+                            "few rows cannot teach. Adapt a model of the recipe layers, or train from scratch",
+                            printable(name)));
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("the model was not trained on '{}' and knows applications by words, which few rows cannot "
+                          "teach. Leave it out with --workloads, or train from scratch.{}",
+                          printable(name, 30), known_names(words)));
+}
+
 void require_applications(const Model& base, const dataset::Dataset& data) {
   const Architecture& architecture = base.parts().members.front().architecture();
   for (const dataset::Context& context : data.contexts) {
@@ -363,12 +379,7 @@ void require_applications(const Model& base, const dataset::Dataset& data) {
                               "was trained on (their features or layers differ). Log it under another name",
                               printable(context.name)));
     }
-    if (architecture.context_size > 0 && found == known.end()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("the model was not trained on '{}' and tells applications apart by their features, which "
-                              "few rows cannot teach. Adapt a model of the recipe layers, or train from scratch",
-                              printable(context.name)));
-    }
+    if (architecture.context_size > 0 && found == known.end()) refuse_unlearnt(base, context.name);
   }
 }
 

@@ -81,8 +81,10 @@ TEST_F(LearnContexts, ContextsOfSeveralColumnsCanBeNamed) {
   const Outcome proposed = propose({"--workload", "app=left:size=1,app=right:size=1", "--json"});
   ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
   EXPECT_EQ(Json::parse(proposed.out).at("proposals").at(0).at("predicted").at("workloads").size(), 2U);
-  EXPECT_THAT(Json::parse(proposed.out).at("remarks").dump(), HasSubstr("have no number that tells them apart"))
-      << "their sizes are the same, and words are no features";
+  EXPECT_THAT(Json::parse(proposed.out).at("remarks").dump(), Not(HasSubstr("have no number that tells them apart")))
+      << "their sizes are the same, and their words are learnt";
+  const Outcome shown = hindsight({"model", "show", model(), "--json"});
+  EXPECT_EQ(Json::parse(shown.out).at("context_features"), (Json{"size", "app=left", "app=right"}));
 }
 
 TEST_F(LearnContexts, AnUnseenApplicationIsDescribedByTheColumnsOfTheLog) {
@@ -105,6 +107,7 @@ TEST_F(LearnContexts, AnUnseenApplicationIsDescribedByTheColumnsOfTheLog) {
   expect_one_line_error(propose({"--context", "app=left"}), 2, "size");
   expect_one_line_error(propose({"--context", "app=left,size=3,width=2"}), 2, "width");
   expect_one_line_error(propose({"--context", "app=left,size=wide"}), 2, "wide");
+  expect_one_line_error(propose({"--context", "app=middle,size=3"}), 2, "Known: left, right.");
   expect_one_line_error(propose({}), 2, "--workload");
 }
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "dataset/dataset_fixture.h"
 #include "hindsight/dataset/network_context.h"
 
@@ -58,6 +60,86 @@ TEST(AlikeContexts, AreThoseThatNoFeatureTellsApart) {
   EXPECT_THAT(alike_contexts({word}), IsEmpty());
   EXPECT_THAT(alike_contexts(table_contexts()), IsEmpty());
   EXPECT_THAT(alike_contexts({named("a", 1), named("b", 2), named("c", 1 + 1e-12)}), ElementsAre("a", "c"));
+}
+
+/// Applications without features, as an import with words alone in --context gives them.
+std::vector<Context> named_by_words(const std::vector<std::string>& names) {
+  std::vector<Context> contexts;
+  for (const std::string& name : names) contexts.push_back({.name = name, .feature_names = {}, .features = {}});
+  return contexts;
+}
+
+std::vector<std::string> words_of(const std::vector<Context>& contexts) {
+  std::vector<std::string> words;
+  for (const ContextWord& word : distinguishing_words(contexts)) words.push_back(to_string(word));
+  return words;
+}
+
+TEST(DistinguishingWords, AreTheValuesOfColumnsThatTellApplicationsApart) {
+  EXPECT_THAT(words_of(named_by_words({"app=conv:gpu=h100", "app=bert:gpu=h100"})), ElementsAre("app=bert", "app=conv"))
+      << "all have one gpu";
+  EXPECT_THAT(words_of(named_by_words({"app=a:gpu=x", "app=b:gpu=x", "app=a:gpu=y"})),
+              ElementsAre("app=a", "app=b", "gpu=x", "gpu=y"));
+  EXPECT_THAT(words_of(named_by_words({"net=7", "net=8"})), ElementsAre("net=7", "net=8")) << "names without features";
+  EXPECT_THAT(words_of(named_by_words({"app=bert"})), IsEmpty());
+  EXPECT_THAT(words_of({}), IsEmpty());
+}
+
+TEST(DistinguishingWords, AreNamesWhereNoColumnsNamedTheApplications) {
+  EXPECT_THAT(words_of(named_by_words({"resnet", "bert:v2"})), ElementsAre("bert:v2", "resnet"));
+  const std::vector<Context> mixed = named_by_words({"app=bert", "resnet"});
+  EXPECT_THAT(words_of(mixed), ElementsAre("app=bert", "resnet"));
+  EXPECT_EQ(word_indicators(mixed[0], distinguishing_words(mixed)), Eigen::Vector2d(1, 0));
+}
+
+TEST(DistinguishingWords, AreNoneWhereNumbersTellApplicationsApart) {
+  EXPECT_THAT(words_of(table_contexts()), IsEmpty());
+  std::vector<Context> contexts = table_contexts();
+  contexts.push_back(
+      {.name = "K=64:kind=pool:n=1.5", .feature_names = {"k", "n"}, .features = Eigen::Vector2d(64, 1.5)});
+  EXPECT_THAT(words_of(contexts), ElementsAre("kind=conv", "kind=pool")) << "K=128 tells the third from both";
+  const Eigen::VectorXd third = word_indicators(contexts[1], distinguishing_words(contexts));
+  EXPECT_TRUE(std::isnan(third[0]) && std::isnan(third[1])) << "its kind was not needed";
+}
+
+TEST(DistinguishingWords, AreAtMostAsManyAsAModelTakesColumnByColumn) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kMostWords; ++i) names.push_back("net=n" + std::to_string(i) + ":gpu=x");
+  const std::vector<Context> most = named_by_words(names);
+  EXPECT_EQ(distinguishing_words(most).size(), kMostWords);
+  EXPECT_THAT(alike_contexts(most, distinguishing_words(most)), IsEmpty());
+  names.push_back("net=n0:gpu=y");
+  const std::vector<Context> more = named_by_words(names);
+  const std::vector<ContextWord> words = distinguishing_words(more);
+  EXPECT_THAT(words_of(more), ElementsAre("gpu=x", "gpu=y")) << "the networks would be two too many";
+  EXPECT_EQ(alike_contexts(more, words).size(), kMostWords) << "all but the one of the other gpu";
+}
+
+TEST(WordIndicators, SayNothingOfAWordThatNobodyKnew) {
+  const std::vector<ContextWord> words = distinguishing_words(named_by_words({"app=a:gpu=x", "app=b:gpu=y"}));
+  ASSERT_EQ(words.size(), 4U);
+  const Eigen::VectorXd known = word_indicators(named_by_words({"app=b:gpu=x"}).front(), words);
+  EXPECT_EQ(known, Eigen::Vector4d(0, 1, 1, 0));
+  const Eigen::VectorXd half = word_indicators(named_by_words({"app=c:gpu=x"}).front(), words);
+  EXPECT_TRUE(std::isnan(half[0]) && std::isnan(half[1])) << "another app than both";
+  EXPECT_EQ(half.tail(2), Eigen::Vector2d(1, 0));
+  EXPECT_EQ(word_indicators(named_by_words({"app=a"}).front(), {}).size(), 0);
+}
+
+TEST(ContextFromColumns, RefusesAWordThatAModelDidNotLearn) {
+  const std::vector<Context> known = named_by_words({"App=bert", "App=res_net"});
+  const std::vector<ContextWord> words = distinguishing_words(known);
+  EXPECT_EQ(context_from_columns(known, "app=bert", words).name, "App=bert");
+  EXPECT_EQ(context_from_columns(known, "App=res net", words).name, "App=res_net") << "as an import would write it";
+  const auto [kind, message] = error_of([&] { static_cast<void>(context_from_columns(known, "App=gpt", words)); });
+  EXPECT_EQ(kind, ErrorKind::usage);
+  EXPECT_THAT(message, AllOf(HasSubstr("learnt no application with App=gpt"), HasSubstr("Known: bert, res_net.")));
+  EXPECT_EQ(context_from_columns(known, "App=gpt").name, "App=gpt") << "of a model that learnt no words";
+  std::vector<Context> sized = table_contexts();
+  sized.push_back({.name = "K=64:kind=pool:n=1.5", .feature_names = {"k", "n"}, .features = Eigen::Vector2d(64, 1.5)});
+  EXPECT_EQ(context_from_columns(sized, "K=256,kind=dense,n=1", distinguishing_words(sized)).name,
+            "K=256:kind=dense:n=1")
+      << "one that it learnt is known by its numbers alone";
 }
 
 TEST(ContextFromColumns, DescribesAnApplicationThatNobodyLogged) {

@@ -57,6 +57,40 @@ TEST(ContextScaler, NoFeaturesNoScales) {
   EXPECT_EQ(scaler.apply(context("a", {})).size(), 0);
 }
 
+/// Two words of three contexts: shares 2/3 and 1/3, deviation sqrt(2)/3, so 1 becomes (1/3) / (sqrt(2)/3) = 1/sqrt(2)
+/// and sqrt(2), 0 becomes -sqrt(2) and -1/sqrt(2).
+TEST(ContextScaler, WordsFollowTheFeaturesStandardised) {
+  std::vector<Context> contexts = {context("app=bert:size=1", {1.0}), context("app=conv:size=1", {1.0}),
+                                   context("app=bert:size=2", {2.0})};
+  for (Context& one : contexts) one.feature_names = {"size"};
+  const std::vector<ContextWord> words = distinguishing_words(contexts);
+  ASSERT_EQ(words.size(), 2U);
+  const ContextScaler scaler = fit_context_scaler(contexts, words);
+  EXPECT_EQ(scaler.size(), 3U);
+  const Eigen::VectorXd bert = scaler.apply(contexts[0]), conv = scaler.apply(contexts[1]);
+  ASSERT_EQ(bert.size(), 3);
+  EXPECT_EQ(bert[0], conv[0]) << "the size is the same";
+  EXPECT_LT(relative_error(bert[1], 1 / std::sqrt(2.0)), kRounding);
+  EXPECT_LT(relative_error(bert[2], -1 / std::sqrt(2.0)), kRounding);
+  EXPECT_LT(relative_error(conv[1], -std::sqrt(2.0)), kRounding);
+  EXPECT_LT(relative_error(conv[2], std::sqrt(2.0)), kRounding);
+  Context unseen = contexts[0];
+  unseen.name = "app=gpt:size=1";
+  EXPECT_EQ(scaler.apply(unseen).tail(2), Eigen::Vector2d::Zero()) << "of another word nothing is known";
+}
+
+TEST(ContextScaler, ContextsThatNumbersTellApartShareNothingWithTheWordsOfOthers) {
+  const std::vector<Context> contexts = {context("left", {1.0}), context("right", {1.0}), context("big", {9.0}),
+                                         context("bigger", {99.0})};
+  const ContextScaler scaler = fit_context_scaler(contexts, distinguishing_words(contexts));
+  ASSERT_EQ(scaler.size(), 3U);
+  EXPECT_EQ(scaler.apply(contexts[0]).tail(2), Eigen::Vector2d(1, -1));
+  EXPECT_EQ(scaler.apply(contexts[1]).tail(2), Eigen::Vector2d(-1, 1));
+  EXPECT_EQ(scaler.apply(contexts[2]).tail(2), Eigen::Vector2d::Zero());
+  const ContextScaler plain = fit_context_scaler(contexts);
+  EXPECT_EQ(scaler.apply(contexts[3])[0], plain.apply(contexts[3])[0]) << "features are scaled as without words";
+}
+
 TEST(ContextScaler, Refusals) {
   const ContextScaler scaler = fit_context_scaler({context("a", {1, 2})});
   const auto [kind, message] = error_of([&] { static_cast<void>(scaler.apply(context("b", {1}))); });

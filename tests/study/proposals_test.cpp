@@ -474,6 +474,24 @@ TEST(Applications, UnseenOnesAreDescribedByTheColumnsOfTheLog) {
   EXPECT_THROW(static_cast<void>(applications(flat_model(), {}, {"size=4"})), Error) << "no table has named them";
 }
 
+TEST(Applications, AWordThatTheModelDidNotLearnIsRefused) {
+  const surrogate::Model model(surrogate::test::parts_of_words(1));
+  EXPECT_EQ(applications(model, {"app=bert"}, {"app=conv"}).size(), 2U);
+  const auto refusal = [&](const std::vector<std::string>& workloads, const std::vector<std::string>& columns) {
+    try {
+      static_cast<void>(applications(model, workloads, columns));
+      return std::string("accepted");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(refusal({}, {"app=gpt"}), AllOf(HasSubstr("no application with app=gpt"), HasSubstr("bert, conv")));
+  EXPECT_THAT(refusal({"gpt"}, {}), AllOf(HasSubstr("app=bert"), Not(HasSubstr("--context"))))
+      << "no column describes another one";
+  EXPECT_THAT(refusal({}, {}), AllOf(HasSubstr("(app=bert, app=conv) with --workload"), Not(HasSubstr("--context"))));
+}
+
 TEST(Why, SaysWhatChoseADesignInPlaceOfTheScore) {
   using Judgement = optimize::Hedge::Judgement;
   Proposals proposals = predicting({1.5, 1.6, 1.7, 1.8, 1.9}, 0.1);

@@ -100,6 +100,27 @@ TEST_F(ModelFile, GivesBackWhatWasSaved) {
   EXPECT_THAT(read_file(folder_ / "surrogate.md"), HasSubstr("# Surrogate of"));
 }
 
+TEST_F(ModelFile, KeepsTheWordsOfApplicationsAndIsOfAnOlderVersionWithoutAny) {
+  EXPECT_EQ(take_apart(saved()).header.at("__metadata__").at("format_version"), "5")
+      << "as it was before there were words";
+  const Model model(test::parts_of_words(2));
+  save_model(model, file_);
+  EXPECT_EQ(take_apart(read_file(file_)).header.at("__metadata__").at("format_version"), "6");
+  const Model loaded = load_model(file_);
+  expect_same(model.parts(), loaded.parts());
+  EXPECT_EQ(loaded.parts().context_scaler.words, model.parts().context_scaler.words);
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 40, 1);
+  for (const dataset::Context& context : loaded.parts().training_contexts) {
+    EXPECT_EQ(loaded.predict(levels, context).objective, model.predict(levels, context).objective) << context.name;
+  }
+  EXPECT_THAT(read_file(folder_ / "surrogate.md"), HasSubstr("Known by words: app=bert, app=conv."));
+  const std::string bytes = read_file(file_);
+  const auto without = [](auto& description) { description["context_scaler"].erase("words"); };
+  EXPECT_THAT(refusal(with_description(bytes, without)), HasSubstr("'words' is missing"));
+  const auto fewer = [](auto& description) { description["context_scaler"]["words"].erase(1); };
+  EXPECT_THAT(refusal(with_description(bytes, fewer)), HasSubstr("context features"));
+}
+
 TEST_F(ModelFile, IsSafetensorsByThePublishedLayout) {
   // github.com/huggingface/safetensors, "Format": u64 length; JSON that starts with '{', padded with blanks; tensors
   // with dtype, shape, data_offsets relative to the data, without holes; __metadata__ maps text to text.
@@ -278,10 +299,10 @@ TEST_F(ModelFile, SurvivesArbitraryChangesUnderValidChecksums) {
 TEST_F(ModelFile, SaysWhichVersionItNeeds) {
   const std::string bytes = saved();
   Pieces pieces = take_apart(bytes);
-  for (const char* other : {"1", "6", "x"}) {
+  for (const char* other : {"1", "7", "x"}) {
     pieces.header["__metadata__"]["format_version"] = other;
     EXPECT_THAT(refusal(sealed(pieces)),
-                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 5")));
+                AllOf(HasSubstr(std::string("format version ") + other), HasSubstr("reads versions 2 to 6")));
   }
   EXPECT_THAT(refusal(with_description(bytes, [](auto& model) { model["encoding_version"] = 7; })),
               HasSubstr("encodes designs by version 7"));

@@ -113,6 +113,21 @@ TEST(Model, RefusesNetworksThatDisagreeOnSeeingTheApplication) {
   EXPECT_THROW(Model{nameless}, Error);
 }
 
+TEST(Model, WordsTellApplicationsWithoutFeaturesApart) {
+  const Model model(test::parts_of_words(2));
+  const LevelMatrix levels = test::random_levels({4, 3, 2}, 10, 4);
+  const auto& contexts = model.parts().training_contexts;
+  EXPECT_FALSE(model.seen_alike(contexts[0], contexts[1]));
+  EXPECT_NE(model.predict(levels, contexts[0]).score, model.predict(levels, contexts[1]).score);
+  dataset::Context unseen = contexts[0];
+  unseen.name = "app=gpt";
+  EXPECT_TRUE(model.predict(levels, unseen).extrapolated);
+  EXPECT_FALSE(model.seen_alike(unseen, contexts[0]));
+  Model::Parts wordless = test::parts_of_words(1);
+  wordless.context_scaler.words.pop_back();
+  EXPECT_THROW(Model{wordless}, Error) << "its networks see two";
+}
+
 TEST(Model, AnUnseenNameWithKnownFeaturesIsTheKnownApplication) {
   const Model model(small_parts(2));
   const LevelMatrix levels = test::random_levels({4, 3, 2}, 10, 4);

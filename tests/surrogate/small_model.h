@@ -118,4 +118,17 @@ inline Model::Parts small_parts(std::size_t members) {
   return parts;
 }
 
+/// The small model of two applications that words alone tell apart, "app=bert" and "app=conv".
+inline Model::Parts parts_of_words(std::size_t members) {
+  Model::Parts parts = small_parts(members);
+  parts.training_contexts.clear();
+  for (const char* name : {"app=bert", "app=conv"}) {
+    parts.training_contexts.push_back({.name = name, .feature_names = {}, .features = {}});
+  }
+  parts.context_scaler =
+      dataset::fit_context_scaler(parts.training_contexts, dataset::distinguishing_words(parts.training_contexts));
+  parts.objective_scaler.context_names = {"app=bert", "app=conv"};
+  return parts;
+}
+
 }  // namespace hindsight::surrogate::test

@@ -313,22 +313,117 @@ TEST(PlanTraining, ALabelThatNoRowHasIsSaid) {
   EXPECT_THAT(plan.remarks[0], HasSubstr("no row has area_mm2"));
 }
 
-/// What an import with words alone in --context gives: the networks see no application.
-TEST(PlanTraining, ApplicationsThatNoNumberTellsApartAreSaid) {
+std::vector<std::string> words_of(const TrainingPlan& plan) {
+  std::vector<std::string> words;
+  for (const dataset::ContextWord& word : plan.words) words.push_back(to_string(word));
+  return words;
+}
+
+/// What a table of each application gives, or an import with words in --context.
+TEST(PlanTraining, ApplicationsThatNoNumberTellsApartAreKnownByWords) {
   dataset::Dataset data = small_table(3, 60);
-  EXPECT_THAT(plan_training(data, small_recipe()).remarks, IsEmpty());
+  EXPECT_THAT(plan_training(data, small_recipe()).words, IsEmpty()) << "their numbers differ";
   data.contexts[2].features = data.contexts[0].features;
-  const std::vector<std::string> remarks = plan_training(data, small_recipe()).remarks;
-  ASSERT_EQ(remarks.size(), 1U);
-  EXPECT_THAT(remarks[0], HasSubstr("app_0, app_2 have no number that tells them apart"));
-  EXPECT_THAT(remarks[0], HasSubstr("one order of designs, one p_feasible and one area_mm2 for all of them"));
-  Recipe blind = small_recipe();
-  blind.use_context = 0;
-  EXPECT_THAT(plan_training(data, blind).remarks, IsEmpty()) << "that is what was asked for";
+  const TrainingPlan plan = plan_training(data, small_recipe());
+  EXPECT_THAT(words_of(plan), ElementsAre("app_0", "app_2"));
+  EXPECT_THAT(plan.remarks, IsEmpty());
+  Recipe recipe = small_recipe();
+  recipe.use_context = 0;
+  EXPECT_THAT(plan_training(data, recipe).words, IsEmpty()) << "no application is seen";
+  EXPECT_THAT(plan_training(data, recipe).remarks, IsEmpty()) << "that is what was asked for";
+  recipe = small_recipe();
+  recipe.split.kind = dataset::SplitKind::leave_workloads_out;
+  recipe.split.held_out = {"app_2"};
+  EXPECT_THAT(plan_training(data, recipe).words, IsEmpty()) << "no row to train on is of app_2";
+}
+
+TEST(PlanTraining, MoreApplicationsThanWordsAreSaid) {
+  dataset::Dataset data = small_table(dataset::kMostWords + 1, 20);
+  for (std::size_t c = 0; c < data.contexts.size(); ++c) data.contexts[c].features.setOnes();
+  const TrainingPlan plan = plan_training(data, small_recipe());
+  EXPECT_THAT(plan.words, IsEmpty());
+  ASSERT_EQ(plan.remarks.size(), 1U);
+  EXPECT_THAT(plan.remarks[0], HasSubstr("app_0, app_1, app_2 and 62 more have no number that tells them apart, and "
+                                         "more words than 64 are not learnt: a model has one order of designs, one "
+                                         "p_feasible and one area_mm2 for all of them"));
+}
+
+TEST(RemarkOnAlike, AModelWithoutWordsIsToBeTrainedAgain) {
+  dataset::Dataset data = small_table(2, 20);
+  data.contexts[1].features = data.contexts[0].features;
+  EXPECT_THAT(
+      remark_on_alike(data.contexts, {}, {}),
+      testing::AllOf(HasSubstr("app_0, app_1 have no number that tells them apart, and the model learnt no words"),
+                     HasSubstr("train it again")));
+  EXPECT_THAT(remark_on_alike(data.contexts, dataset::distinguishing_words(data.contexts), {}), IsEmpty());
+}
+
+TEST(RemarkOnAlike, HoldsInALineWhateverTheNames) {
   std::vector<dataset::Context> many;
-  for (int i = 0; i < 30; ++i) many.push_back({std::string(300, 'a'), {}, Eigen::VectorXd(0)});
-  EXPECT_LE(remark_on_alike(many, {}).size(), 400U);
-  EXPECT_THAT(remark_on_alike(many, {}), HasSubstr("and 27 more have no number"));
+  for (std::size_t i = 0; i <= dataset::kMostWords; ++i) {
+    many.push_back({std::string(300, 'a') + std::to_string(i), {}, Eigen::VectorXd(0)});
+  }
+  const std::string remark = remark_on_alike(many, {}, {std::string(300, 'b')});
+  EXPECT_LE(remark.size(), 400U);
+  EXPECT_THAT(remark, HasSubstr("and 62 more have no number"));
+}
+
+/// Two applications that words alone tell apart: `bert` is cheapest at large a and `conv` at small a, and bert takes
+/// five times conv's energy.
+dataset::Dataset opposite_table(std::size_t rows) {
+  dataset::Dataset data = small_table(2, rows);
+  data.constraint_names = {"energy_mj"};
+  for (dataset::Context& context : data.contexts) {
+    context.name = &context == &data.contexts.front() ? "app=bert" : "app=conv";
+    context.feature_names.clear();
+    context.features.resize(0);
+  }
+  for (Eigen::Index i = 0; i < data.levels.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const double a = data.levels(i, 0), b = data.levels(i, 1), d = data.levels(i, 3);
+    const bool bert = data.context[row] == 0;
+    data.feasible[row] = b + d <= 8;
+    data.reasons[row] = data.feasible[row] ? 0 : 1;
+    data.objective[i] = data.feasible[row] ? std::exp((bert ? -0.5 : 0.5) * a + 0.2 * b) : std::nan("");
+    data.constraints(i, 0) = (bert ? 5 : 1) * std::exp(0.2 * b);
+  }
+  return data;
+}
+
+TEST(Train, ApplicationsThatWordsTellApartHaveTheirOwnOrdersAndLabels) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  Recipe recipe = small_recipe();
+  recipe.method = Method::margins;
+  recipe.hidden = {16, 16};
+  recipe.ensemble = 2;
+  recipe.steps = 400;
+  recipe.final_steps = 100;
+  recipe.batch_feasible = 64;
+  recipe.batch_infeasible = 64;
+  recipe.learning_rate = 0.01;
+  recipe.weight_decay = 0.01;
+  recipe.split.kind = dataset::SplitKind::random;
+  const dataset::Dataset data = opposite_table(250);
+  const Model model = train(data, recipe, quiet()).model;
+  EXPECT_EQ(model.parts().members.front().architecture().context_size, 2);
+  // From large a to small a, at the same b, c and d.
+  const LevelMatrix designs{{5, 2, 2, 2}, {3, 2, 2, 2}, {0, 2, 2, 2}};
+  const EnsemblePrediction bert = model.predict(designs, data.contexts[0]);
+  const EnsemblePrediction conv = model.predict(designs, data.contexts[1]);
+  EXPECT_LT(bert.score[0], bert.score[2]);
+  EXPECT_LT(bert.score[0], bert.score[1]);
+  EXPECT_GT(conv.score[0], conv.score[2]);
+  EXPECT_GT(conv.score[1], conv.score[2]);
+  for (Eigen::Index i = 0; i < designs.rows(); ++i) {
+    EXPECT_NEAR(std::log(bert.constraints(i, 0) / (5 * std::exp(0.4))), 0, 0.25) << "a quarter, not a factor of 5";
+    EXPECT_NEAR(std::log(conv.constraints(i, 0) / std::exp(0.4)), 0, 0.25);
+    EXPECT_GT(bert.p_feasible[i], 0.5);
+  }
+  dataset::Context unseen = data.contexts[0];
+  unseen.name = "app=gpt";
+  const EnsemblePrediction mixed = model.predict(designs, unseen);
+  EXPECT_TRUE(mixed.extrapolated);
+  EXPECT_NEAR(mixed.score[0], (bert.score[0] + conv.score[0]) / 2, 1e-9) << "the even mixture of those learnt";
 }
 
 TEST(Train, HeldOutWorkloadsStayUnseen) {

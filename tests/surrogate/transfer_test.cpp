@@ -573,6 +573,26 @@ void expect_refused(const Model& model, const dataset::Dataset& data, ErrorKind 
   }
 }
 
+TEST(RequireAdaptable, AnApplicationOfAnotherWordIsRefused) {
+  if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
+  const auto named = [](const std::vector<std::string>& names) {
+    dataset::Dataset data = rows_of(kLearnt, names.size(), 60, 3);
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      data.contexts[c] = {.name = names[c], .feature_names = {}, .features = {}};
+    }
+    return data;
+  };
+  Recipe recipe = recipe_of_layers();
+  recipe.method = Method::margins;
+  recipe.steps = 20;
+  recipe.final_steps = 0;
+  const Model model = train(named({"app=bert", "app=conv"}), recipe, one_thread()).model;
+  EXPECT_NO_THROW(require_adaptable(model, named({"app=conv"})));
+  expect_refused(model, named({"app=conv", "app=gpt"}), ErrorKind::usage,
+                 "the model was not trained on 'app=gpt' and knows applications by words");
+  expect_refused(model, named({"app=gpt"}), ErrorKind::usage, "Known: app=bert, app=conv.");
+}
+
 TEST(RequireAdaptable, NamesWhatDoesNotFit) {
   if (!learner_library()) GTEST_SKIP() << "built without LibTorch";
   const dataset::Dataset data = rows_of(kMoved, 1, 60, 3, 40);

@@ -30,14 +30,19 @@ struct ValueScales {
 [[nodiscard]] ValueScales value_scales(const Dataset& data);
 
 /// Context features: x -> (sign(x) log1p(|x|) - mean) / deviation per feature; features that are constant over the
-/// fitted contexts have deviation 0 and map to 0. Fit it on the contexts that occur in the training rows.
+/// fitted contexts have deviation 0 and map to 0. Fit it on the contexts that occur in the training rows. Behind the
+/// features stand words: 1 or 0, standardised over the fitted contexts that have one of the word's column, and 0 for a
+/// context that has none of them.
 struct ContextScaler {
   std::vector<std::string> feature_names;
-  Eigen::VectorXd mean, deviation;                                    // c
-  [[nodiscard]] Eigen::VectorXd apply(const Context& context) const;  // c; Error{incompatible} on other names
+  Eigen::VectorXd mean, deviation;      // c + w
+  std::vector<ContextWord> words = {};  // w, distinguishing_words() of the fitted contexts
+  [[nodiscard]] std::size_t size() const { return feature_names.size() + words.size(); }
+  [[nodiscard]] Eigen::VectorXd apply(const Context& context) const;  // c + w; Error{incompatible} on other names
 };
 /// Error{incompatible} when contexts have different features, Error{usage} for a feature that is not finite.
-[[nodiscard]] ContextScaler fit_context_scaler(const std::vector<Context>& contexts);
+[[nodiscard]] ContextScaler fit_context_scaler(const std::vector<Context>& contexts,
+                                               const std::vector<ContextWord>& words = {});
 
 /// Objective: z = (u - mean_c) / deviation_c per training context c, u by `value_scale`; smaller is better.
 /// For a context that was not trained on, mean and deviation come from a ridge regression of the training contexts'
@@ -47,7 +52,7 @@ struct ContextScaler {
 struct ObjectiveScaler {
   std::vector<std::string> context_names;
   Eigen::VectorXd mean, deviation;                  // one per training context
-  Eigen::VectorXd mean_weights, deviation_weights;  // c + 1, last is the intercept; the latter of log(deviation)
+  Eigen::VectorXd mean_weights, deviation_weights;  // c + w + 1, last is the intercept; the latter of log(deviation)
   ValueScale value_scale = ValueScale::logarithmic;
   struct Scale {
     double mean = 0, deviation = 1;

@@ -21,9 +21,10 @@
 
 namespace hindsight::surrogate {
 
-/// What is written. Read too: version 4, which has no networks of kind `layers`; version 3, which has one kind of
-/// network; and version 2, in which moreover every scale is logarithmic and feasibility always learned.
-inline constexpr int kModelFormatVersion = 5;
+/// What is written where applications are known by words. Where they are not, version 5, which has none. Read too:
+/// version 4, which has no networks of kind `layers`; version 3, which has one kind of network; and version 2, in which
+/// moreover every scale is logarithmic and feasibility always learned.
+inline constexpr int kModelFormatVersion = 6;
 
 using LevelMatrix = Eigen::Matrix<std::uint16_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;  // n x p
 
@@ -133,6 +134,8 @@ inline constexpr const char* kMoreIsBetter = "more_is_better";
 /// Random designs of a space, the same ones every time: what an application costs on no design in particular.
 [[nodiscard]] LevelMatrix typical_designs(const space::DesignSpace& space);
 
+/// That of the file that save_model() writes: kModelFormatVersion, or an older one that has all of the model.
+[[nodiscard]] int model_format_version(const Model& model);
 /// Writes the model and its card (`file` with the extension .md). Error{failure}; the old file stays then.
 void save_model(const Model& model, const std::filesystem::path& file);
 /// Error{incompatible}: truncated, bit-flipped, of another format, wrong shapes; the message says which.

@@ -41,12 +41,15 @@ struct TrainingPlan {
   bool learns_feasibility = true;
   /// Sentences on what the data cannot teach although the recipe would learn it.
   std::vector<std::string> remarks;
+  /// By which the networks know applications that have the same features; none of networks that see no features.
+  std::vector<dataset::ContextWord> words = {};
   /// The weight of a term; 0 where it does not apply.
   [[nodiscard]] double weight(Term term) const;
 };
-/// A sentence on applications that a network which sees features has one answer for (dataset::alike_contexts), and on
-/// what it then learns of `labels`; "" where there are none.
+/// A sentence on applications that a network which sees features and `words` has one answer for
+/// (dataset::alike_contexts), and on what it then learns of `labels`; "" where there are none.
 [[nodiscard]] std::string remark_on_alike(const std::vector<dataset::Context>& contexts,
+                                          const std::vector<dataset::ContextWord>& words,
                                           const std::vector<std::string>& labels);
 /// Checks that the recipe is valid and the data trainable, and switches off the terms that have no data: without an
 /// infeasible row to train on there are no terms of infeasible rows, feasibility and doubt. Error{usage} says what is
