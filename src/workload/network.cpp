@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <unordered_set>
 #include <utility>
@@ -52,6 +53,25 @@ void mark_earlier_passes(std::span<GemmLayer> gemms, std::int64_t batch) {
       ++i;
     }
   }
+}
+
+/// Whether the other words of a layer's line say that it is over a sequence: one row of outputs an image under windows
+/// of one row, and outputs and parameters of a convolution that is not transposed. A map of rows that a stride leaves
+/// one of has such a line, too, which is why a vertical stride says no; so do maps of one pixel under windows of one.
+bool reads_as_sequence(const GemmLayer& gemm, std::int64_t batch) {
+  const double columns = static_cast<double>(gemm.count) * static_cast<double>(gemm.n);
+  return gemm.kernel_height == 1 && gemm.stride_height == 1 && gemm.m / gemm.out_width == batch &&
+         (gemm.out_width > 1 || gemm.kernel_width > 1) && gemm.output_bytes == columns * static_cast<double>(gemm.m) &&
+         std::fmod(gemm.parameters - gemm.weight_bytes, columns) == 0;
+}
+
+/// " of_sequence 1" or 0 where the line would read otherwise, so that networks that cost unlike never share a hash; the
+/// lines, and the hashes, of all others are those of before the model knew sequences. A product without rows costs the
+/// same as one (`windowed`, accel/spatial.h).
+std::string sequence_words(const GemmLayer& gemm, std::int64_t batch) {
+  const bool has_rows = gemm.out_width != gemm.m || gemm.kernel_width > 1 || gemm.stride_width > 1;
+  if (!has_rows || gemm.of_sequence == reads_as_sequence(gemm, batch)) return "";
+  return fmt::format(" {} {}", kOfSequence, gemm.of_sequence ? 1 : 0);
 }
 
 /// Parameters of the experts of a layer's groups that no token asks.
@@ -133,6 +153,7 @@ std::string Network::canonical_definition() const {
                         gemm.in_channels, gemm.depthwise ? 1 : 0, gemm.weights_are_activations ? 1 : 0);
     text += fmt::format(" parameters {} input_bytes {} output_bytes {}", shortest(gemm.parameters),
                         shortest(gemm.input_bytes), shortest(gemm.output_bytes));
+    text += sequence_words(gemm, batch_);
     for (const VectorWork work : gemm.after.list()) text += fmt::format(" then {}", to_string(work));
     text += '\n';
   }

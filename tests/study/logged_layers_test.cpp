@@ -144,6 +144,20 @@ TEST(LayersUnlikeDefinition, NameWhatWasChanged) {
   }
 }
 
+/// A sequence with a vertical stride says so in its definition (workload/network.cpp).
+TEST(LayersUnlikeDefinition, HoldASequenceAgainstADefinitionThatSaysSo) {
+  const workload::Network network = workload::parse_network(
+      "name: net\nlayers:\n"
+      "  - {name: a, type: convolution, in: [1, 64, 8], out: 8, kernel: [1, 3], stride: 2, after: [activation]}\n",
+      "net.yaml");
+  EXPECT_EQ(difference(network, [](Json&) {}), "none");
+  EXPECT_EQ(difference(network, [](Json& layers) { layers[0][workload::kOfSequence] = false; }),
+            "layer 1 ('a'): of_sequence is false, and the definition gives 1");
+  const log::WorkloadRecord record = logged(network);
+  EXPECT_TRUE(dataset::logged_layers(without(record.layers_json, "out_width"), record.definition) ==
+              dataset::context_of(network).layers);
+}
+
 TEST(LayersUnlikeDefinition, AreNoneWhereThereIsNothingToHoldAgainst) {
   const log::WorkloadRecord record = logged(workload::load_network("m4"));
   std::string older = record.definition;

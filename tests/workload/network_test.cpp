@@ -272,6 +272,64 @@ TEST(DefinitionHash, DependsOnWhatTheModelSeesAndOnNothingElse) {
   EXPECT_EQ(base.definition_hash().size(), 64U);
 }
 
+/// A log knows networks by their hash: of two that cost unlike (`of_sequence`) rows of one would stand under the other.
+TEST(DefinitionHash, TellsASequenceFromAMapOfWhichAStrideLeavesOneRow) {
+  const auto one = [](const std::string& in, const std::string& more) {
+    return parse_layers("  - {name: a, type: convolution, in: " + in + ", out: 8, " + more + "}\n");
+  };
+  for (const char* more : {"kernel: [1, 3], stride: 2", "kernel: 1, stride: 2", "kernel: [1, 64], stride: [2, 1]"}) {
+    const Network sequence = one("[1, 64, 8]", more), map = one("[2, 64, 8]", more);
+    ASSERT_TRUE(sequence.gemms()[0].of_sequence && !map.gemms()[0].of_sequence) << more;
+    for (const std::int64_t batch : {1, 8}) {
+      const std::string text = sequence.with_batch(batch).canonical_definition();
+      const std::size_t word = text.find(" of_sequence 1");
+      ASSERT_NE(word, std::string::npos) << text;
+      EXPECT_EQ(text.substr(0, word) + "\n", map.with_batch(batch).canonical_definition()) << "nothing else differs";
+    }
+  }
+  const std::string pixels = "kernel: 1, stride: [1, 2]";
+  EXPECT_NE(one("[1, 2, 8]", pixels).with_batch(8).definition_hash(),
+            one("[1, 1, 8]", pixels).with_batch(8).definition_hash());
+  // Each pixel becomes two, and nothing overlaps: but for the maps' rows the product of a convolution to 16 channels.
+  const std::string transposed = "  - {name: a, type: transposed_convolution, in: [1, 64, 8], out: 8, kernel: [1, 2], ";
+  EXPECT_NE(parse_layers(transposed + "stride: [1, 2], bias: false}\n").with_batch(8).definition_hash(),
+            parse_layers("  - {name: a, type: convolution, in: [1, 64, 8], out: 16, bias: false}\n")
+                .with_batch(8)
+                .definition_hash());
+}
+
+/// Logs and models of them stay (hashes of before the definition knew sequences).
+TEST(DefinitionHash, OfOtherSequencesAndMapsIsWhatItWas) {
+  const Network network = parse_layers(R"(
+  - {name: a, type: convolution, in: [1, 400, 16], out: 32, kernel: [1, 9], stride: [1, 2], pad: same}
+  - {name: b, type: convolution, in: [1, 200, 32], out: 64}
+  - {name: c, type: convolution, in: [1, 200, 32], out: 64, stride: [1, 2]}
+  - {name: d, type: depthwise_convolution, in: [1, 200, 64], kernel: [1, 5], dilation: [1, 2], pad: same}
+  - {name: e, type: convolution, in: [1, 200, 64], out: 64, kernel: [1, 200], groups: 4, bias: false, batch_norm: true}
+  - {name: f, type: transposed_convolution, in: [1, 100, 64], out: 32, kernel: [1, 2], stride: [1, 2]}
+  - {name: g, type: transposed_convolution, in: [1, 100, 64], out: 32, kernel: [1, 4], stride: [1, 2], pad: same,
+     bias: false}
+  - {name: h, type: convolution, in: [7, 7, 64], out: 64, kernel: 7}
+  - {name: i, type: convolution, in: [1, 1, 64], out: 128}
+  - {name: j, type: convolution, in: [2, 2, 64], out: 128, stride: 2}
+  - {name: k, type: convolution, in: [2, 25, 64], out: 128, stride: 2}
+  - {name: l, type: fully_connected, rows: 200, reduction: 64, columns: 8}
+  - {name: m, type: attention, heads: 4, query_length: 200, head_dim: 16}
+)");
+  EXPECT_EQ(network.definition_hash(), "d02afd955a6a85193e63feb088691b20f2b82e7083231560fd176bfba8de1bf6");
+  EXPECT_EQ(network.with_batch(8).definition_hash(),
+            "21379fb4d7084b03f41f0b2d0309fe54c59ba94926d9fd4dfc75b288b1cda8c5");
+}
+
+TEST(DefinitionHash, OfShippedAndSyntheticNetworksIsWhatItWas) {
+  for (const Network& network : load_networks("zoo,synthetic:300")) {
+    for (const std::int64_t batch : {std::int64_t{1}, network.batch(), std::int64_t{8}}) {
+      EXPECT_EQ(network.with_batch(batch).canonical_definition().find(kOfSequence), std::string::npos)
+          << network.name() << " at batch " << batch;
+    }
+  }
+}
+
 /// A log that knows it by its path could not be looked up elsewhere.
 TEST(LoadNetwork, AFileAtABatchKeepsTheNetworksName) {
   const hindsight::test::TemporaryFolder folder;
