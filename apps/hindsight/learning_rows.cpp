@@ -86,8 +86,17 @@ std::vector<std::string> words_of(const LearningRows& rows) {
   return words;
 }
 
-std::vector<std::string> names_of_list(const std::string& list) {
-  return list.empty() || list == "all" ? std::vector<std::string>() : workload::names_in_list(list);
+std::vector<std::string> names_of_list(const std::string& list, const std::vector<std::string>& logs) {
+  if (list.empty() || list == "all") return {};
+  std::vector<std::string> known;
+  if (list.find(',') != std::string::npos) {
+    for (const std::string& file : logs) {
+      for (const log::WorkloadRecord& one : log::workloads(log::Log::open(file, log::OpenMode::read_only))) {
+        known.push_back(one.name);
+      }
+    }
+  }
+  return workload::names_in_list(list, known);
 }
 
 LearningRows with_log_names(LearningRows rows, bool quiet) {
@@ -99,7 +108,7 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
     study::LearningWords own = study::with_log_names(log, {.objective = rows.objective,
                                                            .constraints = rows.constraints,
                                                            .where = rows.where,
-                                                           .workloads = names_of_list(rows.workloads)});
+                                                           .workloads = names_of_list(rows.workloads, rows.logs)});
     maximised.merge(study::maximised_metrics(log));
     others.insert(own.others.begin(), own.others.end());
     more_is_better = maximised.contains(own.objective);
@@ -184,7 +193,7 @@ std::string learnt_within(const dataset::Dataset& data) {
 
 dataset::Selection selection_of(const LearningRows& rows) {
   dataset::Selection selection;
-  selection.workloads = names_of_list(rows.workloads);
+  selection.workloads = names_of_list(rows.workloads, rows.logs);
   selection.runs = rows.runs;
   if (!rows.space.empty()) selection.space = rows.space;
   if (!rows.evaluator.empty()) selection.evaluator = rows.evaluator;

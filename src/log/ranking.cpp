@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/pareto.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/log/query.h"
@@ -208,17 +208,6 @@ EvaluationFilter feasible_of(const std::string& workload, EvaluationFilter filte
   return filter;
 }
 
-bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  bool better = false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > b[i]) {
-      return false;
-    }
-    better = better || a[i] < b[i];
-  }
-  return better;
-}
-
 }  // namespace
 
 std::vector<std::string> metric_names(const Log& log) {
@@ -239,22 +228,10 @@ std::vector<RankedEvaluation> best_designs(const Log& log, const std::string& wo
 }
 
 std::vector<std::size_t> non_dominated(const std::vector<std::vector<double>>& points) {
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
-  // In lexicographic order a point can be dominated only by an earlier one, and then also by one of the front: with two
-  // coordinates by the last of the front, since the second coordinate falls along it.
-  std::vector<std::size_t> front;
-  for (const std::size_t candidate : order) {
-    const bool two_dimensional = points[candidate].size() == 2;
-    const auto first_rival = two_dimensional && !front.empty() ? front.end() - 1 : front.begin();
-    const bool dominated = std::any_of(first_rival, front.end(),
-                                       [&](std::size_t rival) { return dominates(points[rival], points[candidate]); });
-    if (!dominated) {
-      front.push_back(candidate);
-    }
-  }
-  return front;
+  if (points.empty()) return {};
+  std::vector<double> coordinates;
+  for (const std::vector<double>& point : points) coordinates.insert(coordinates.end(), point.begin(), point.end());
+  return pareto_positions(coordinates, points.front().size());
 }
 
 std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& workload,

@@ -226,6 +226,7 @@ class Telling {
     for (const log::AskRun& run : asks_) {  // a table of an earlier ask may come late
       if (run.space == space_.name()) add(run.metrics);
     }
+    for (const auto& [name, id] : workloads_) words.workloads.push_back(name);
     if (!expected_.objective.empty()) words.awaited = dataset::objective_metrics(expected_.objective);
     words.asked = dataset::asked_objectives(pending_, space_id_);
     std::vector<std::string> logged = log::metric_names(log_);  // the standard ones first
