@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/workload/network.h"
 #include "option_values.h"
 
 namespace hindsight::app {
@@ -64,9 +65,9 @@ class FileNames {
     const bool files = rule_->takes == Takes::files;
     if (!files && !may_name_file(rule_->takes)) return value;
     if (files && !rule_->list) return is_word(value) ? value : always(value);
-    constexpr std::size_t kCommasOfFile = 8;  // [chosen] as workload::pieces_of_list() has it
+    const auto is_name = [&](const std::string& text) { return is_file(always(text)); };
     std::vector<std::string> names =
-        split_names(value, kCommasOfFile, [&](const std::string& text) { return is_file(always(text)); });
+        files ? split(value, ',') : split_names(value, workload::kMostCommasOfFile, is_name);
     for (std::string& name : names) name = files ? always(name) : where_there(name);
     return join(names, ",");
   }

@@ -56,8 +56,7 @@ void require_other_constraints(const LearningRows& rows) {
 void add_learning_rows(CLI::App& verb, LearningRows& rows) {
   repeatable(verb.add_option("--log", rows.logs, "SQLite log to learn from; several: each once"))->required();
   verb.add_option("--workloads,--workload", rows.workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
-  verb.add_option("--objective", rows.objective, "Product of powers of metrics [the log's own]")
-      ->check(not_empty());
+  verb.add_option("--objective", rows.objective, "Product of powers of metrics [the log's own]")->check(not_empty());
   verb.add_flag("--maximise", rows.maximise, "Larger objectives are better");
   verb.add_option("--runs", rows.runs, "Only rows of these runs a,b,c")->delimiter(',')->check(between(1, INT64_MAX));
   repeatable(verb.add_option("--where", rows.where, "Only rows with METRIC<=NUMBER etc."));

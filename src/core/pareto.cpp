@@ -23,9 +23,8 @@ class ParetoSearch {
   Positions find() {
     Positions order(dominated_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return std::ranges::lexicographical_compare(point(a), point(b));
-    });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return std::ranges::lexicographical_compare(point(a), point(b)); });
     // Equal points share their fate: the first stands for them.
     Positions different;
     for (const std::size_t i : order) {

@@ -86,9 +86,7 @@ class AnswerReader {
 
  private:
   [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& problem) const {
-    const CsvTable::Place place = table_.place[row][column];
-    throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}", printable(table_.file.string(), 400), place.line, place.column, problem));
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", cell_place(table_, row, column), problem));
   }
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", printable(table_.file.string(), 400), problem));

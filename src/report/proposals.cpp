@@ -349,13 +349,14 @@ std::string novelty_text(const surrogate::Novelty& one, const surrogate::Model& 
   const std::string median = percent(expected.median_error);
   const std::string of = fmt::format("{}, {} to {}", counted(expected.networks, "network"),
                                      percent(expected.least_error), percent(expected.most_error));
-  return text + (expected.beyond
-                     ? fmt::format(", farther than every network that the model was tried on, so that its error in {} is "
-                                   "not known: at least {}, the median of the farthest ({})",
-                                   metric, median, of)
-                     : fmt::format(": networks this far had a median error in {} of about {} ({}); what is predicted "
-                                   "best often errs more",
-                                   metric, median, of));
+  return text +
+         (expected.beyond
+              ? fmt::format(", farther than every network that the model was tried on, so that its error in {} is "
+                            "not known: at least {}, the median of the farthest ({})",
+                            metric, median, of)
+              : fmt::format(": networks this far had a median error in {} of about {} ({}); what is predicted "
+                            "best often errs more",
+                            metric, median, of));
 }
 
 /// What an exact search proved, and how much a search by chance had left.

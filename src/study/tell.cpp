@@ -161,9 +161,7 @@ class Telling {
   }
 
   [[noreturn]] void refuse(std::size_t row, const std::string& problem, std::size_t column = 0) const {
-    const dataset::CsvTable::Place place = table_.place[row][column];
-    throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}", printable(table_.file.string(), 400), place.line, place.column, problem));
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", dataset::cell_place(table_, row, column), problem));
   }
 
   void require_known_options() const {

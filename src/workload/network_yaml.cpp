@@ -495,7 +495,6 @@ std::vector<std::string> names_of(const std::string& piece) {
 }
 
 std::vector<std::string> pieces_of_list(const std::string& list, const std::vector<std::string>& known) {
-  constexpr std::size_t kCommasOfFile = 8;  // [chosen] in its name: every further one may ask the disk once a piece
   const std::set<std::string_view> names(known.begin(), known.end());
   const auto is_file = [](const std::string& text) {
     std::error_code error;
@@ -504,9 +503,9 @@ std::vector<std::string> pieces_of_list(const std::string& list, const std::vect
   const auto is_name = [&](const std::string& text) {
     if (names.contains(text) || is_file(text)) return true;
     const std::size_t at = text.rfind('@');
-    return at != std::string::npos && text.find(',') < at && is_file(text.substr(0, at));
+    return at != std::string::npos && text.find(',', at) == std::string::npos && is_file(text.substr(0, at));
   };
-  std::vector<std::string> pieces = split_names(list, std::max(kCommasOfFile, most_commas_in(known)), is_name);
+  std::vector<std::string> pieces = split_names(list, std::max(kMostCommasOfFile, most_commas_in(known)), is_name);
   if (std::ranges::find(pieces, "") != pieces.end()) {
     throw Error(ErrorKind::usage,
                 fmt::format("empty name in workload list '{}'. Remove the extra comma?", printable(list)));

@@ -221,9 +221,10 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   EXPECT_EQ(json.at("networks"), 9);
   EXPECT_EQ(json.at("beyond"), false);
   proposals.novelties[0].expected->beyond = true;
-  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
-              HasSubstr("distance 0.45, farther than every network that the model was tried on, so that its error "
-                        "in latency is not known: at least 3.4 %, the median of the farthest (9 networks, 2.0 % to 10.0 %)"));
+  EXPECT_THAT(
+      proposals_text(proposals, DesignStyle::compact, 0),
+      HasSubstr("distance 0.45, farther than every network that the model was tried on, so that its error "
+                "in latency is not known: at least 3.4 %, the median of the farthest (9 networks, 2.0 % to 10.0 %)"));
 }
 
 TEST(ProposalsText, SaysWhatIsKnownOfTheErrorOfAnAdaptedModel) {

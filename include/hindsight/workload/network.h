@@ -103,6 +103,8 @@ struct LayerCounts {
 /// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "datacenter" for what servers run, at their
 /// batches, "synthetic:300" for a set of synthetic networks; anything else stands for itself.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& piece);
+/// [chosen] Commas in a file's name: each further one may ask the disk once a piece of a list.
+inline constexpr std::size_t kMostCommasOfFile = 8;
 /// The pieces of a list "a,b,c". A name may have commas: the longest one that `known` (names of a log or a model) has,
 /// or that is a file, with or without its "@BATCH", is one piece. Error{usage} for an empty piece.
 [[nodiscard]] std::vector<std::string> pieces_of_list(const std::string& list,
