@@ -185,7 +185,7 @@ void add_tell(CLI::App& app, Session& session) {
   const auto options = std::make_shared<TellOptions>();
   study::TellRequest& request = options->request;
   CLI::App* verb = app.add_subcommand("tell", "What your simulator says of designs, into the log");
-  verb->add_option("file", options->file, "CSV of ask, filled in; - for standard input")->required();
+  verb->add_option("file", options->file, "CSV of ask, filled in, or JSON; -: standard input")->required();
   verb->add_option("--log", options->log, "SQLite log that asked")->required();
   verb->add_option("--workload", request.workload, "Of all rows [column workload, or the only one]");
   verb->add_option("--evaluator", request.evaluator, "Name of what answers [as asked]");

@@ -11,6 +11,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/files.h"
 #include "hindsight/core/text.h"
+#include "hindsight/workload/network.h"
 #include "option_values.h"
 
 namespace hindsight::app {
@@ -64,7 +65,9 @@ class FileNames {
     const bool files = rule_->takes == Takes::files;
     if (!files && !may_name_file(rule_->takes)) return value;
     if (files && !rule_->list) return is_word(value) ? value : always(value);
-    std::vector<std::string> names = split(value, ',');
+    const auto is_name = [&](const std::string& text) { return is_file(always(text)); };
+    std::vector<std::string> names =
+        files ? split(value, ',') : split_names(value, workload::kMostCommasOfFile, is_name);
     for (std::string& name : names) name = files ? always(name) : where_there(name);
     return join(names, ",");
   }
@@ -80,10 +83,13 @@ class FileNames {
     if (file.empty() || file == "-" || folder_.empty() || fs::path(file).is_absolute()) return file;
     return (folder_ / file).lexically_normal().string();
   }
+  [[nodiscard]] static bool is_file(const std::string& file) {
+    std::error_code error;
+    return fs::is_regular_file(file, error);
+  }
   [[nodiscard]] std::string where_there(const std::string& value) const {
     const std::string file = always(value);
-    std::error_code error;
-    return value.find_first_of("/.") != std::string::npos && fs::is_regular_file(file, error) ? file : value;
+    return value.find_first_of("/.") != std::string::npos && is_file(file) ? file : value;
   }
 
   fs::path folder_;

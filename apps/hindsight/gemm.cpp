@@ -51,8 +51,6 @@ struct GemmOptions {
 /// What the command line asks for.
 enum class Task { product, table, networks };
 
-constexpr std::int64_t kLargestNetworkBatch = 1'000'000;
-
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t largest) {
   const std::optional<std::int64_t> value = parse_int(text);
   if (!value || *value < 1 || *value > largest) {
@@ -356,7 +354,7 @@ int predict_networks(const GemmOptions& options, gpu::RunMode mode) {
   const std::vector<std::int64_t> devices = devices_of(options);
   std::vector<workload::Network> networks = workload::load_networks(options.workloads);
   if (!options.batch.empty()) {
-    const std::int64_t batch = whole_number("--batch", options.batch, kLargestNetworkBatch);
+    const std::int64_t batch = whole_number("--batch", options.batch, workload::kLargestBatch);
     for (workload::Network& network : networks) network = network.with_batch(batch);
   }
   gpu::NetworkRun run{.mode = mode};

@@ -56,8 +56,7 @@ void require_other_constraints(const LearningRows& rows) {
 void add_learning_rows(CLI::App& verb, LearningRows& rows) {
   repeatable(verb.add_option("--log", rows.logs, "SQLite log to learn from; several: each once"))->required();
   verb.add_option("--workloads,--workload", rows.workloads, "Names a,b,c; prime9; synthetic:N [all of the log]");
-  verb.add_option("--objective", rows.objective, "Product of powers of metrics [the log's own]")
-      ->check(not_empty());
+  verb.add_option("--objective", rows.objective, "Product of powers of metrics [the log's own]")->check(not_empty());
   verb.add_flag("--maximise", rows.maximise, "Larger objectives are better");
   verb.add_option("--runs", rows.runs, "Only rows of these runs a,b,c")->delimiter(',')->check(between(1, INT64_MAX));
   repeatable(verb.add_option("--where", rows.where, "Only rows with METRIC<=NUMBER etc."));
@@ -86,8 +85,17 @@ std::vector<std::string> words_of(const LearningRows& rows) {
   return words;
 }
 
-std::vector<std::string> names_of_list(const std::string& list) {
-  return list.empty() || list == "all" ? std::vector<std::string>() : workload::names_in_list(list);
+std::vector<std::string> names_of_list(const std::string& list, const std::vector<std::string>& logs) {
+  if (list.empty() || list == "all") return {};
+  std::vector<std::string> known;
+  if (list.find(',') != std::string::npos) {
+    for (const std::string& file : logs) {
+      for (const log::WorkloadRecord& one : log::workloads(log::Log::open(file, log::OpenMode::read_only))) {
+        known.push_back(one.name);
+      }
+    }
+  }
+  return workload::names_in_list(list, known);
 }
 
 LearningRows with_log_names(LearningRows rows, bool quiet) {
@@ -99,7 +107,7 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
     study::LearningWords own = study::with_log_names(log, {.objective = rows.objective,
                                                            .constraints = rows.constraints,
                                                            .where = rows.where,
-                                                           .workloads = names_of_list(rows.workloads)});
+                                                           .workloads = names_of_list(rows.workloads, rows.logs)});
     maximised.merge(study::maximised_metrics(log));
     others.insert(own.others.begin(), own.others.end());
     more_is_better = maximised.contains(own.objective);
@@ -184,7 +192,7 @@ std::string learnt_within(const dataset::Dataset& data) {
 
 dataset::Selection selection_of(const LearningRows& rows) {
   dataset::Selection selection;
-  selection.workloads = names_of_list(rows.workloads);
+  selection.workloads = names_of_list(rows.workloads, rows.logs);
   selection.runs = rows.runs;
   if (!rows.space.empty()) selection.space = rows.space;
   if (!rows.evaluator.empty()) selection.evaluator = rows.evaluator;

@@ -44,8 +44,8 @@ inline constexpr const char* kLearntWithin = "learned_within";
 /// are.
 [[nodiscard]] std::string learnt_within(const dataset::Dataset& data);
 
-/// The names in a list; nothing for all of the log.
-[[nodiscard]] std::vector<std::string> names_of_list(const std::string& list);
+/// The names in a list, where those that the logs have may have commas; nothing for all of the logs.
+[[nodiscard]] std::vector<std::string> names_of_list(const std::string& list, const std::vector<std::string>& logs);
 
 /// With metrics by the names that the log has, and the log's own objective where none was named, maximised where the
 /// log says so; said unless `quiet`.

@@ -13,7 +13,6 @@
 #include "hindsight/study/applications.h"
 #include "hindsight/surrogate/metrics.h"
 #include "hindsight/surrogate/novelty.h"
-#include "hindsight/workload/network.h"
 #include "learning_rows.h"
 #include "model_verbs.h"
 #include "output.h"
@@ -45,8 +44,7 @@ struct ModelScoreOptions {
 std::vector<surrogate::ApplicationScore> scores_of(const surrogate::Model& model, const ModelScoreOptions& options) {
   const surrogate::Model::Parts& parts = model.parts();
   dataset::Selection selection;
-  const bool all = options.workloads.empty() || options.workloads == "all";
-  if (!all) selection.workloads = workload::names_in_list(options.workloads);
+  selection.workloads = names_of_list(options.workloads, {options.log});
   selection.space = study::space_of_model(log::Log::open(options.log, log::OpenMode::read_only), model);
   if (!options.evaluator.empty()) selection.evaluator = options.evaluator;
   selection.objective = dataset::parse_objective(parts.objective_text, dataset::Direction::minimise);

@@ -84,7 +84,7 @@ surrogate::Recipe make_recipe(const TrainOptions& options, surrogate::Recipe rec
   if (!options.split.empty()) recipe.split.kind = dataset::parse_split_kind(options.split);
   if (!options.hold_out.empty()) {
     recipe.split.kind = dataset::SplitKind::leave_workloads_out;
-    recipe.split.held_out = names_of_list(options.hold_out);
+    recipe.split.held_out = names_of_list(options.hold_out, options.rows.logs);
   }
   if (options.seed >= 0) recipe.seed = static_cast<std::uint64_t>(options.seed);
   if (options.ensemble > 0) recipe.ensemble = options.ensemble;
@@ -159,8 +159,9 @@ surrogate::TrialSharing sharing_of(const TrainOptions& options) {
 
 /// The recipe that backtests choose; `how` becomes a sentence on the choice.
 surrogate::Recipe chosen_recipe(const TrainOptions& options, const Provenance& provenance, std::string& how) {
-  const dataset::Dataset data = without_applications(
-      load_rows(options.rows, selection_of(options.rows), provenance, true).data, names_of_list(options.hold_out));
+  const dataset::Dataset data =
+      without_applications(load_rows(options.rows, selection_of(options.rows), provenance, true).data,
+                           names_of_list(options.hold_out, options.rows.logs));
   std::vector<surrogate::Recipe> candidates = competing_recipes(options, data);
   if (data.feasible_count() < study::kLeastFeasible) {
     how = fmt::format("{}, too few for backtests", counted(data.feasible_count(), "feasible row"));

@@ -28,8 +28,6 @@ struct WorkloadOptions {
   std::vector<std::string> dimensions;
 };
 
-constexpr std::int64_t kLargestBatch = 1'000'000;
-
 int list(const WorkloadOptions& options) {
   const std::vector<workload::Network> networks =
       workload::load_networks(options.workload.empty() ? "zoo" : options.workload);
@@ -119,7 +117,7 @@ void add_workload(CLI::App& app, Session& session) {
   const auto takes_one = [&](CLI::App* verb) {
     verb->add_option("workload,--workload", options->workload, "Name, synthetic:N/I, or YAML file")->required();
     verb->add_option("--batch", options->batch, "Inferences at a time [the network's]")
-        ->check(between(1, kLargestBatch));
+        ->check(between(1, workload::kLargestBatch));
   };
   CLI::App* list_verb = add("list", "Totals of networks", list);
   list_verb->add_option("workloads,--workloads", options->workload,

@@ -192,6 +192,28 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string> split_names(std::string_view list, std::size_t most_commas,
+                                     const std::function<bool(const std::string&)>& is_name) {
+  std::vector<std::string> names;
+  while (true) {
+    std::size_t end = list.find(',');
+    std::size_t further = end;
+    for (std::size_t commas = 1; commas <= most_commas && further != std::string_view::npos; ++commas) {
+      further = list.find(',', further + 1);
+      if (is_name(std::string(trimmed(list.substr(0, further))))) end = further;
+    }
+    names.emplace_back(trimmed(list.substr(0, end)));
+    if (end == std::string_view::npos) return names;
+    list.remove_prefix(end + 1);
+  }
+}
+
+std::size_t most_commas_in(std::span<const std::string> names) {
+  std::ptrdiff_t most = 0;
+  for (const std::string& name : names) most = std::max(most, std::ranges::count(name, ','));
+  return static_cast<std::size_t>(most);
+}
+
 std::string join(std::span<const std::string> pieces, std::string_view separator) {
   std::string result;
   for (const std::string& piece : pieces) {

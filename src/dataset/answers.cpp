@@ -86,9 +86,7 @@ class AnswerReader {
 
  private:
   [[noreturn]] void fail(std::size_t row, std::size_t column, const std::string& problem) const {
-    const CsvTable::Place place = table_.place[row][column];
-    throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}", printable(table_.file.string(), 400), place.line, place.column, problem));
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", cell_place(table_, row, column), problem));
   }
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ErrorKind::usage, fmt::format("{}: {}", printable(table_.file.string(), 400), problem));
@@ -269,7 +267,7 @@ class AnswerReader {
   [[nodiscard]] std::string workload_of(std::size_t row) const {
     if (!columns_.workload) return "";
     const std::string& cell = table_.rows[row][*columns_.workload];
-    if (cell.find(',') != std::string::npos) {
+    if (cell.find(',') != std::string::npos && std::ranges::find(words_.workloads, cell) == words_.workloads.end()) {
       fail(row, *columns_.workload,
            fmt::format("the workload is '{}', several applications. Write a row for each, with its own values",
                        printable(cell)));
@@ -576,10 +574,13 @@ ImportSource read_proposals(const CsvTable& table, const ReadOptions& options) {
   const std::vector<std::string> known = known_metrics(log);
   std::vector<std::string> awaited = named_objective(options.objective, known);
   if (awaited.empty()) awaited = proposed_objective(log);
+  std::vector<std::string> workloads;
+  for (const log::WorkloadRecord& record : log::workloads(log)) workloads.push_back(record.name);
   const Answers answers = read_answers(table, space,
                                        {.metrics = known,
                                         .awaited = std::move(awaited),
-                                        .asked = asked_objectives(log::pending_designs(log), id_of(log, space))});
+                                        .asked = asked_objectives(log::pending_designs(log), id_of(log, space)),
+                                        .workloads = std::move(workloads)});
   const std::string asked = options.evaluator.empty() ? asked_evaluator(log, table, space, answers) : "";
   require_same_metrics(table,
                        without_known(log, space, options.evaluator.empty() ? asked : options.evaluator, answers));

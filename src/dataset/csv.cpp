@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dataset/csv_parser.h"
+#include "dataset/import_readers.h"
 #include "dataset/import_text.h"
 #include "hindsight/core/error.h"
 #include "hindsight/core/patience.h"
@@ -115,7 +116,16 @@ CsvTable read_table(const std::filesystem::path& file) {
   const ImportText text = read_text(file);
   const std::string_view content = text.content;
   const std::string_view begin = content.substr(std::min(content.find_first_not_of(" \r\n"), content.size()));
+  if (begin.starts_with('{') || begin.starts_with('[')) return read_json_rows(content, text.shown, text.most_cells);
   return parse_delimited(content, text.shown, separator_of(begin), text.most_cells);
+}
+
+std::string cell_place(const CsvTable& table, std::size_t row, std::size_t column) {
+  const CsvTable::Place place = table.place[row][column];
+  const std::string file = printable(table.file.string(), 400);
+  if (!table.row_word.empty()) return fmt::format("{}: {} {}", file, table.row_word, place.line);
+  return place.column > 0 ? fmt::format("{}:{}:{}", file, place.line, place.column)
+                          : fmt::format("{}:{}", file, place.line);
 }
 
 std::string table_name(const CsvTable& table) {

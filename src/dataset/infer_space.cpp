@@ -25,13 +25,6 @@ namespace {
 /// values; a short list of designs need not].
 constexpr std::size_t kFewRows = 100;
 
-[[noreturn]] void refuse_column(const CsvTable& table, std::size_t column, const std::string& problem) {
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("{}: column '{}' {}. Give it another role (ignored, context, constraint), or round its values",
-                  printable(table.file.string(), 400), printable(table.header[column]), problem));
-}
-
 /// Why a column with this many different values is no parameter, or an empty text.
 std::string no_parameter(const CsvTable& table, const ColumnRoles& roles, std::size_t distinct) {
   if (distinct > space::kMaxLevels) {
@@ -79,9 +72,16 @@ std::string ignoring(const CsvTable& table, const std::vector<std::size_t>& colu
   }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(columns.size(), kListed); ++i) {
-    names.push_back(printable(table.header[columns[i]], 20));
+    names.push_back(printable(table.header[columns[i]], columns.size() == 1 ? 40 : 20));
   }
   return "--ignore " + shell_quoted(join(names, ",")) + (columns.size() > kListed ? ",..." : "");
+}
+
+[[noreturn]] void refuse_column(const CsvTable& table, std::size_t column, const std::string& problem) {
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: column '{}' {}. Give it another role ({}, --context, --constraint), or round its values",
+                          printable(table.file.string(), 60), printable(table.header[column], 30), problem,
+                          ignoring(table, {column})));
 }
 
 /// Columns that can be no parameters: the first is explained, the others are counted.
@@ -126,7 +126,7 @@ std::vector<std::string> labels_of(const CsvTable& table, std::size_t column, st
     if (!fresh && *entry->second != cell) {
       refuse_column(table, column,
                     fmt::format("has the values '{}' and '{}', which would both be written '{}'",
-                                printable(*entry->second), printable(cell), label));
+                                printable(*entry->second, 25), printable(cell, 25), label));
     }
   }
   std::vector<std::string> labels;
@@ -227,11 +227,7 @@ std::string cell_remark(const CsvTable& table, std::size_t column, bool numeric)
     }
   }
   if (others == 0 || (numbers == 0 && commas < others)) return "";
-  const CsvTable::Place place = table.place[first][column];
-  const std::string in_line = place.column > 0 ? fmt::format(":{}", place.column) : "";
-  const std::string where = table.row_word.empty() ? fmt::format(":{}{}", place.line, in_line)
-                                                   : fmt::format(": {} {}", table.row_word, place.line);
-  const std::string example = fmt::format("{}{}: column '{}': '{}'", printable(table.file.string(), 400), where,
+  const std::string example = fmt::format("{}: column '{}': '{}'", cell_place(table, first, column),
                                           printable(table.header[column]), printable(table.rows[first][column]));
   if (numbers == 0) {
     return fmt::format("{} is text, and the column categorical. If it is a number with a decimal comma, write a point",

@@ -128,7 +128,8 @@ class Loader {
         refuse(fmt::format("no row is feasible, so there is no metric '{}' ({}) to learn. Log feasible designs",
                            printable(name), role));
       }
-      refuse(fmt::format("has no metric '{}' ({}).{}", printable(name), role, did_you_mean(name, metric_names_)));
+      refuse(fmt::format("has no metric '{}' ({}).{}", printable(name), role,
+                         did_you_mean(name, log::metrics_with_values(log_))));
     }
     return {.place = Quantity::Place::other_metric, .name = name};
   }
@@ -154,7 +155,7 @@ class Loader {
                            condition.comparison, condition.label, printable(condition.label)));
       }
       if (!position_of(metric_names_, condition.metric)) {
-        std::vector<std::string> known = metric_names_;
+        std::vector<std::string> known = log::metrics_with_values(log_);
         for (const space::Parameter& one : space_.parameters()) known.push_back(one.name);
         refuse(fmt::format("has no metric or parameter '{}' (condition).{}", printable(condition.metric),
                            did_you_mean(condition.metric, known)));

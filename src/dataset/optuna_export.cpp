@@ -161,7 +161,7 @@ OptunaExport export_optuna(const log::Log& log, const log::EvaluationFilter& fil
   const std::vector<std::string> known = log::metric_names(log);
   if (std::find(known.begin(), known.end(), metric) == known.end()) {
     throw Error(ErrorKind::usage, fmt::format("{}: has no metric '{}'.{}", printable(log.path().string(), 200),
-                                              printable(metric), did_you_mean(metric, known)));
+                                              printable(metric), did_you_mean(metric, log::metrics_with_values(log))));
   }
   const Choices choices(space);
   const log::RowNames names(log);

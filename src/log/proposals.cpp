@@ -182,19 +182,22 @@ std::vector<ProposalRecord> proposals(const Log& log, std::optional<std::int64_t
   });
 }
 
-std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit) {
+std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit, std::optional<std::int64_t> run_id) {
   Log::Impl& impl = log.impl();
   return impl.guarded("listing proposals", [&] {
     std::vector<ProposingRun> runs;
+    const std::string one = run_id ? fmt::format("WHERE run_id = {} ", *run_id) : "";
     Statement query(
         impl.database,
-        "WITH ranked AS (SELECT run_id, min(rank) AS rank, count(DISTINCT design_id) AS designs FROM proposals "
-        "  GROUP BY run_id), "
-        "firsts AS (SELECT min(p.proposal_id) AS proposal_id, max(f.designs) AS designs FROM proposals p "
-        "  JOIN ranked f ON f.run_id = p.run_id AND f.rank = p.rank GROUP BY p.run_id) "
-        "SELECT p.run_id, f.designs, p.predicted_value, r.kind, p.objective, d.text_id, p.predicted_json "
-        "FROM firsts f JOIN proposals p ON p.proposal_id = f.proposal_id JOIN runs r ON r.run_id = p.run_id "
-        "JOIN designs d ON d.design_id = p.design_id ORDER BY p.run_id DESC LIMIT ?");
+        fmt::format(
+            "WITH ranked AS (SELECT run_id, min(rank) AS rank, count(DISTINCT design_id) AS designs FROM proposals "
+            "  {}GROUP BY run_id), "
+            "firsts AS (SELECT min(p.proposal_id) AS proposal_id, max(f.designs) AS designs FROM proposals p "
+            "  JOIN ranked f ON f.run_id = p.run_id AND f.rank = p.rank GROUP BY p.run_id) "
+            "SELECT p.run_id, f.designs, p.predicted_value, r.kind, p.objective, d.text_id, p.predicted_json "
+            "FROM firsts f JOIN proposals p ON p.proposal_id = f.proposal_id JOIN runs r ON r.run_id = p.run_id "
+            "JOIN designs d ON d.design_id = p.design_id ORDER BY p.run_id DESC LIMIT ?",
+            one));
     query.bind(1, static_cast<std::int64_t>(limit));
     while (query.step()) {
       ProposingRun& run = runs.emplace_back();

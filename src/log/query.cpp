@@ -492,10 +492,11 @@ std::map<std::string, std::uint64_t> metric_counts(const Log& log, const std::st
   });
 }
 
-std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit) {
+std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit, std::optional<std::int64_t> run_id) {
   Log::Impl& impl = log.impl();
   return impl.guarded("listing runs", [&] {
-    Statement query(impl.database, fmt::format("SELECT {} FROM runs ORDER BY run_id DESC LIMIT ?", kRunColumns));
+    const std::string one = run_id ? fmt::format("WHERE run_id = {} ", *run_id) : "";
+    Statement query(impl.database, fmt::format("SELECT {} FROM runs {}ORDER BY run_id DESC LIMIT ?", kRunColumns, one));
     query.bind(1, static_cast<std::int64_t>(limit));
     return runs_of(query);
   });

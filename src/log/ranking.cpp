@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "hindsight/core/error.h"
+#include "hindsight/core/pareto.h"
 #include "hindsight/core/text.h"
 #include "hindsight/log/metric_direction.h"
 #include "hindsight/log/query.h"
@@ -45,6 +45,43 @@ std::vector<std::string> all_metric_names(Log::Impl& log) {
   return names;
 }
 
+/// Which standard metrics feasible rows have, by their places.
+std::vector<bool> standard_metrics_had(Log::Impl& log) {
+  const std::vector<std::string>& names = standard_metrics();
+  std::vector<bool> had(names.size(), false);
+  const StoredBlocks& stored = log.stored_blocks();
+  for (const Block& block : stored.blocks()) {
+    for (const BlockGroup& group : block.groups) {
+      const std::size_t metrics = std::min(had.size(), group.best.size());
+      for (std::size_t m = 0; m < metrics; ++m) had[m] = had[m] || !group.best[m].empty();
+    }
+  }
+  std::vector<std::string> counts;
+  for (const std::string& name : names) counts.push_back(fmt::format("count(e.{})", name));
+  for (const IdRange& range : stored.rest()) {
+    Statement query(log.database, fmt::format("SELECT {} FROM evaluations e WHERE e.feasible = 1{}",
+                                              fmt::join(counts, ", "), range_sql(range)));
+    while (query.step()) {
+      for (std::size_t m = 0; m < names.size(); ++m) {
+        had[m] = had[m] || query.column(static_cast<int>(m)).integer() > 0;
+      }
+    }
+  }
+  return had;
+}
+
+/// What a message offers: of the names that all logs have those with values here, and the log's own.
+std::vector<std::string> metrics_had(Log::Impl& log) {
+  std::vector<std::string> names;
+  const std::vector<bool> had = standard_metrics_had(log);
+  for (std::size_t m = 0; m < had.size(); ++m) {
+    if (had[m]) names.push_back(standard_metrics()[m]);
+  }
+  const std::set<std::string> further = further_metric_names(log);
+  names.insert(names.end(), further.begin(), further.end());
+  return names;
+}
+
 /// Error{usage} when neither a column nor a row of evaluation_metrics has the name.
 void require_metric(Log::Impl& log, const std::string& metric) {
   if (is_standard(metric)) {
@@ -52,7 +89,7 @@ void require_metric(Log::Impl& log, const std::string& metric) {
   }
   if (!further_metric_names(log).contains(metric)) {
     throw Error(ErrorKind::usage, fmt::format("{}: has no metric '{}'.{}", shown(log.path), printable(metric),
-                                              did_you_mean(metric, all_metric_names(log))));
+                                              did_you_mean(metric, metrics_had(log))));
   }
 }
 
@@ -208,17 +245,6 @@ EvaluationFilter feasible_of(const std::string& workload, EvaluationFilter filte
   return filter;
 }
 
-bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
-  bool better = false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > b[i]) {
-      return false;
-    }
-    better = better || a[i] < b[i];
-  }
-  return better;
-}
-
 }  // namespace
 
 std::vector<std::string> metric_names(const Log& log) {
@@ -226,6 +252,14 @@ std::vector<std::string> metric_names(const Log& log) {
   return impl.guarded("listing metrics", [&] {
     const ReadTransaction snapshot(impl.database);
     return all_metric_names(impl);
+  });
+}
+
+std::vector<std::string> metrics_with_values(const Log& log) {
+  Log::Impl& impl = log.impl();
+  return impl.guarded("listing metrics that have values", [&] {
+    const ReadTransaction snapshot(impl.database);
+    return metrics_had(impl);
   });
 }
 
@@ -239,22 +273,10 @@ std::vector<RankedEvaluation> best_designs(const Log& log, const std::string& wo
 }
 
 std::vector<std::size_t> non_dominated(const std::vector<std::vector<double>>& points) {
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
-  // In lexicographic order a point can be dominated only by an earlier one, and then also by one of the front: with two
-  // coordinates by the last of the front, since the second coordinate falls along it.
-  std::vector<std::size_t> front;
-  for (const std::size_t candidate : order) {
-    const bool two_dimensional = points[candidate].size() == 2;
-    const auto first_rival = two_dimensional && !front.empty() ? front.end() - 1 : front.begin();
-    const bool dominated = std::any_of(first_rival, front.end(),
-                                       [&](std::size_t rival) { return dominates(points[rival], points[candidate]); });
-    if (!dominated) {
-      front.push_back(candidate);
-    }
-  }
-  return front;
+  if (points.empty()) return {};
+  std::vector<double> coordinates;
+  for (const std::vector<double>& point : points) coordinates.insert(coordinates.end(), point.begin(), point.end());
+  return pareto_positions(coordinates, points.front().size());
 }
 
 std::vector<RankedEvaluation> pareto_front(const Log& log, const std::string& workload,

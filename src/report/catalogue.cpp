@@ -312,7 +312,7 @@ std::string workload_text(const workload::Network& network, int columns) {
                                         network.stand_in() ? ", stand-in" : "",
                                         network.description().empty() ? "" : ": ", network.description()),
                             columns, 2);
-  out += wrapped("source: ", network.source(), columns, 2);
+  if (!network.source().empty()) out += wrapped("source: ", network.source(), columns, 2);
   out += wrapped("",
                  fmt::format("totals: {} MACs, {} parameters, {} of weights, {} read and {} written by {} layers",
                              si(totals.macs, ""), si(totals.parameters, ""), binary_bytes(totals.weight_bytes),

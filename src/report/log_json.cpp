@@ -106,9 +106,11 @@ std::string log_contents_json(const log::Log& log, const LogQuery& query) {
                                   {"repeats", evaluator.repeats}});
   }
   json["runs"] = Json::array();
-  for (const log::RunInfo& run : log::recent_runs(log, query.runs)) json["runs"].push_back(run_json(run));
+  for (const log::RunInfo& run : log::recent_runs(log, query.runs, query.filter.run_id)) {
+    json["runs"].push_back(run_json(run));
+  }
   json["proposed"] = Json::array();
-  for (const log::ProposingRun& run : log::proposing_runs(log, query.runs)) {
+  for (const log::ProposingRun& run : log::proposing_runs(log, query.runs, query.filter.run_id)) {
     Json one{{"run_id", run.run_id},
              {"kind", run.kind},
              {"designs", run.designs},

@@ -278,8 +278,8 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
                     reference == evaluator.name ? "" : files_of(log, evaluator)),
         columns, 2);
   }
-  out += "\n" + runs_text(log::recent_runs(log, query.runs), columns);
-  out += proposed_text(log::proposing_runs(log, query.runs), query.designs, columns);
+  out += "\n" + runs_text(log::recent_runs(log, query.runs, query.filter.run_id), columns);
+  out += proposed_text(log::proposing_runs(log, query.runs, query.filter.run_id), query.designs, columns);
   return out + best_text(log, query, log::workload_stats(log, query.filter), columns);
 }
 

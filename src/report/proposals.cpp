@@ -159,12 +159,24 @@ std::string allowed_text(const Proposals& proposals) {
   return out;
 }
 
+/// Names of the applications, with the batch that a name does not end with: predictions are of all of it.
+std::string applications_by_batch(const Proposals& proposals) {
+  std::vector<std::string> names;
+  for (const dataset::Context& context : proposals.options.contexts) {
+    const std::size_t i = names.size();
+    const std::int64_t batch = i < proposals.batches.size() ? proposals.batches[i] : 0;
+    const bool says = batch <= 1 || context.name.ends_with(fmt::format("@{}", batch));
+    names.push_back(says ? context.name : fmt::format("{} (batch {})", context.name, batch));
+  }
+  return join(names, ", ");
+}
+
 std::string headline(const Proposals& proposals) {
   const optimize::ProposeResult& result = proposals.result;
   const bool front = !proposals.options.front.empty();
   std::string out =
       fmt::format("{} for {}", front ? front_headline(proposals) : counted(result.proposals.size(), "proposal"),
-                  applications(proposals));
+                  applications_by_batch(proposals));
   for (const optimize::Constraint& constraint : proposals.options.constraints) {
     out += fmt::format(", {} <= {}", constraint.name, readable(constraint.limit));
     if (constraint.learned()) out += " (learned)";
@@ -331,16 +343,20 @@ std::string novelty_text(const surrogate::Novelty& one, const surrogate::Model& 
       printable(one.application), one.nearest_layer, percent(one.nearer_than), one.distance);
   if (!one.expected) return text + "; " + uncalibrated_text(model);
   const surrogate::ExpectedError& expected = *one.expected;
+  const std::string& objective = model.parts().objective_text;  // of a front's metrics it may be one
+  const std::string metric =
+      dataset::maximised_metric(dataset::parse_objective(objective, dataset::Direction::minimise)).value_or(objective);
   const std::string median = percent(expected.median_error);
   const std::string of = fmt::format("{}, {} to {}", counted(expected.networks, "network"),
                                      percent(expected.least_error), percent(expected.most_error));
-  return text + (expected.beyond
-                     ? fmt::format(", farther than every network that the model was tried on, so that its error is not "
-                                   "known: at least {}, the median of the farthest ({})",
-                                   median, of)
-                     : fmt::format(": networks this far had a median error of about {} ({}); what is predicted best "
-                                   "often errs more",
-                                   median, of));
+  return text +
+         (expected.beyond
+              ? fmt::format(", farther than every network that the model was tried on, so that its error in {} is "
+                            "not known: at least {}, the median of the farthest ({})",
+                            metric, median, of)
+              : fmt::format(": networks this far had a median error in {} of about {} ({}); what is predicted "
+                            "best often errs more",
+                            metric, median, of));
 }
 
 /// What an exact search proved, and how much a search by chance had left.

@@ -104,11 +104,17 @@ std::optional<BestLogged> best_before(const StudyContext& context, const StoredP
   return BestLogged{.design = sql_text(row[0]), .value = sql_number(row[1])};
 }
 
-/// "1.27 times as fast" for a latency, else "1.27 times better".
+/// "1.27 times as fast" for a latency, else "1.27 times as good"; with as many digits as tell it from 1, but for what
+/// is equal to a millionth: "as fast".
 std::string times_better(const std::string& metric, double ratio) {
+  constexpr int kMostDigits = 6;  // [chosen] far below what a model or a measurement knows
   const char* word = objective_metric(metric) == "latency_s" ? "as fast" : "as good";
-  if (ratio >= 1) return fmt::format("{:.2f} times {}", ratio, word);
-  return fmt::format("{:.2f} times {} (worse)", ratio, word);
+  for (int digits = 2; digits <= kMostDigits; ++digits) {
+    const std::string shown = fmt::format("{:.{}f}", ratio, digits);
+    if (parse_double(shown) == 1.0) continue;
+    return fmt::format("{} times {}{}", shown, word, ratio < 1 ? " (worse)" : "");
+  }
+  return word;
 }
 
 /// How much better than the log's best: a ratio, or, of values of 0 or below, which have none, a difference.

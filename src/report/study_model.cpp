@@ -66,7 +66,7 @@ ReportFigure predicted_figure(StudyContext& context) {
                       .title = "Predicted against true",
                       .note =
                           "Proposals that an evaluation answers. On the dashed line both agree; above it a design is "
-                          "slower, or costs more, than was predicted.",
+                          "slower, or costs more, than was predicted; of a metric that is maximised it has more.",
                       .columns = {{.name = "predicted", .label = "predicted objective", .logarithmic = true},
                                   {.name = "true", .label = "true objective", .logarithmic = true}}};
   figure.table = {.caption = "Predicted and true",
@@ -84,7 +84,8 @@ ReportFigure predicted_figure(StudyContext& context) {
         at = names.end() - 1;
       }
       ReportSeries& series = figure.panels[static_cast<std::size_t>(at - names.begin())].series[1];
-      series.values.push_back({workload.predicted, *workload.truth});
+      series.values.push_back({shown_of_objective(proposal.objective, workload.predicted),
+                               shown_of_objective(proposal.objective, *workload.truth)});
       series.designs.push_back(context.design(proposal.design));
       series.notes.push_back(fmt::format("run {}, rank {}", proposal.run_id, proposal.rank));
       constexpr std::size_t kRows = 40;  // [chosen] the newest; the figure has all

@@ -64,6 +64,8 @@ struct StudyContext {
 [[nodiscard]] std::string objective_metric(const std::string& objective);
 /// The metric of which more is better, where the objective is its reciprocal: study_value() shows that metric.
 [[nodiscard]] std::optional<std::string> maximised_objective(const std::string& objective);
+/// A value of the objective as study_value() shows it: of that metric.
+[[nodiscard]] double shown_of_objective(const std::string& objective, double of_objective);
 /// True over predicted, of values as study_value() shows them.
 [[nodiscard]] double true_over_predicted(const std::string& objective, double truth, double predicted);
 /// Codes of a set of reasons.

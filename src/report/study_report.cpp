@@ -210,10 +210,13 @@ std::string one_digit_or_three(double value, double small) {
 
 }  // namespace
 
+double shown_of_objective(const std::string& objective, double of_objective) {
+  return maximised_objective(objective) ? 1 / of_objective : of_objective;
+}
+
 std::string study_value(const std::string& objective, double of_objective) {
-  const std::optional<std::string> maximised = maximised_objective(objective);
-  const std::string name = maximised ? *maximised : objective_metric(objective);
-  const double value = maximised ? 1 / of_objective : of_objective;
+  const std::string name = maximised_objective(objective).value_or(objective_metric(objective));
+  const double value = shown_of_objective(objective, of_objective);
   if (std::isnan(value)) return "–";
   if (name.ends_with("_frac")) return one_digit_or_three(100 * value, 0.1) + " %";
   if (name.ends_with("_mm2")) return one_digit_or_three(value, 10) + " mm²";

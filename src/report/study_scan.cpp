@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 
+#include "hindsight/core/pareto.h"
 #include "hindsight/core/random.h"
 #include "hindsight/core/text.h"
 #include "report/study_sql.h"
@@ -60,25 +60,20 @@ class KeySample {
   std::vector<ScanPoint> points_;
 };
 
-/// Points that no other beats, found as they come; smaller is better after `signs`.
+/// Points that no other beats, of equal ones the first; smaller is better after `signs`. A front may be as long as its
+/// log: points are compared as often as there are twice as many as were left.
 class Archive {
  public:
-  Archive(std::size_t dimensions, std::vector<double> signs) : dimensions_(dimensions), signs_(std::move(signs)) {}
+  explicit Archive(std::vector<double> signs) : signs_(std::move(signs)) {}
   void add(const ScanPoint& point) {
-    for (std::size_t k = 0; k < dimensions_; ++k) {
+    for (std::size_t k = 0; k < signs_.size(); ++k) {
       if (std::isnan(point.metrics[k])) return;
     }
-    if (dimensions_ == 2) return add_to_plane(point);
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (!no_worse(points_[i], point)) continue;
-      if (i > 0) std::swap(points_[i], points_[i / 2]);  // what beats many is asked first
-      return;
-    }
-    std::erase_if(points_, [&](const ScanPoint& one) { return no_worse(point, one); });
     points_.push_back(point);
+    if (points_.size() >= next_) compare();
   }
   [[nodiscard]] std::vector<ScanPoint> take() {
-    for (auto& [first, point] : plane_) points_.push_back(point);
+    compare();
     std::sort(points_.begin(), points_.end(), [&](const ScanPoint& a, const ScanPoint& b) {
       return std::pair(signs_[0] * a.metrics[0], a.design_id) < std::pair(signs_[0] * b.metrics[0], b.design_id);
     });
@@ -86,26 +81,28 @@ class Archive {
   }
 
  private:
-  /// The second metric falls along the first: only the neighbour to the left can beat a point, and only those right of
-  /// it can be beaten. A front may be as long as its log, and the comparisons of add() with all of it quadratic.
-  void add_to_plane(const ScanPoint& point) {
-    const double first = signs_[0] * point.metrics[0];
-    const auto after = plane_.upper_bound(first);
-    if (after != plane_.begin() && no_worse(std::prev(after)->second, point)) return;
-    auto beaten = plane_.lower_bound(first);
-    while (beaten != plane_.end() && no_worse(point, beaten->second)) beaten = plane_.erase(beaten);
-    plane_.emplace(first, point);
-  }
-  [[nodiscard]] bool no_worse(const ScanPoint& a, const ScanPoint& b) const {
-    for (std::size_t k = 0; k < dimensions_; ++k) {
-      if (signs_[k] * a.metrics[k] > signs_[k] * b.metrics[k]) return false;
+  static constexpr std::size_t kFewest = 4096;  // [chosen] points that are compared in a millisecond
+
+  void compare() {
+    std::vector<double> coordinates;
+    for (const ScanPoint& point : points_) {
+      for (std::size_t k = 0; k < signs_.size(); ++k) coordinates.push_back(signs_[k] * point.metrics[k]);
     }
-    return true;
+    const auto of = [&](std::size_t i) { return std::span(coordinates).subspan(i * signs_.size(), signs_.size()); };
+    std::vector<std::size_t> front;
+    for (const std::size_t i : pareto_positions(coordinates, signs_.size())) {
+      if (front.empty() || !std::ranges::equal(of(front.back()), of(i))) front.push_back(i);
+    }
+    std::sort(front.begin(), front.end());  // as they came
+    std::vector<ScanPoint> kept;
+    for (const std::size_t i : front) kept.push_back(std::move(points_[i]));
+    points_ = std::move(kept);
+    next_ = std::max(kFewest, 2 * points_.size());
   }
-  std::size_t dimensions_;
+
   std::vector<double> signs_;
-  std::vector<ScanPoint> points_;
-  std::map<double, ScanPoint> plane_;  ///< of two metrics the front so far, by the first: smaller is better
+  std::vector<ScanPoint> points_;  ///< in the order of add()
+  std::size_t next_ = kFewest;     ///< so many are compared
 };
 
 /// Values of designs as numbers of labels, by the design's number.
@@ -203,7 +200,7 @@ class Scanner {
       scan.workloads[w].best.fill(std::numeric_limits<double>::quiet_NaN());
       feasible_.emplace_back(std::max(kFeasiblePoints / count, kFewestPoints));
       infeasible_.emplace_back(std::max(kInfeasiblePoints / count, kFewestPoints));
-      fronts_.emplace_back(scan.metrics.size(), signs_);
+      fronts_.emplace_back(signs_);
     }
     for (std::size_t p = 0; p < profile.names().size(); ++p) {
       ScanParameter parameter{.name = profile.names()[p]};
@@ -297,7 +294,7 @@ class Scanner {
   void read_means(const log::Log& log, std::int64_t evaluator_id) {
     for (std::size_t w = 0; w < scan_.workloads.size(); ++w) {
       scan_.workloads[w].best.fill(std::numeric_limits<double>::quiet_NaN());
-      fronts_[w] = Archive(scan_.metrics.size(), signs_);
+      fronts_[w] = Archive(signs_);
     }
     std::string sql = "SELECT e.workload_id, e.design_id, CASE WHEN count(*) = 1 THEN min(e.evaluation_id) ELSE -1 END";
     for (const std::string& metric : scan_.metrics) sql += ", " + sql_feasible_mean(sql_metric(metric));

@@ -181,8 +181,10 @@ class Collection {
 std::vector<Application> applications(const surrogate::Model& model, const std::vector<std::string>& workloads,
                                       const std::vector<std::string>& columns) {
   Collection collection(model);
+  std::vector<std::string> known;
+  for (const dataset::Context& context : model.parts().training_contexts) known.push_back(context.name);
   for (const std::string& list : workloads) {
-    for (const std::string& name : split(list, ',')) collection.add_named(name);
+    for (const std::string& name : workload::pieces_of_list(list, known)) collection.add_named(name);
   }
   for (const std::string& text : columns) collection.add_described(text);
   std::vector<Application> result = collection.take();

@@ -50,7 +50,7 @@ Wanted wanted_of(const log::Log& log, const AskRequest& request) {
   std::vector<std::string> known;
   for (const log::WorkloadRecord& record : log::workloads(log)) known.push_back(record.name);
   for (const std::string& list : request.workloads) {
-    for (const std::string& name : split(list, ',')) {
+    for (const std::string& name : workload::pieces_of_list(list, known)) {
       if (std::find(known.begin(), known.end(), name) != known.end()) {
         wanted.add(name);
         continue;
@@ -61,12 +61,11 @@ Wanted wanted_of(const log::Log& log, const AskRequest& request) {
       }
     }
   }
+  const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
   for (const std::string& given : request.applications) {
-    const bool is_known = std::find(known.begin(), known.end(), given) != known.end();
-    for (const std::string& part : is_known ? std::vector{given} : split(given, ',')) {
-      const std::string name(trimmed(part));
+    for (const std::string& name : split_names(given, most_commas_in(known), is_known)) {
       if (name.empty()) throw Error(ErrorKind::usage, "--application: the name is empty. Give it one");
-      if (std::find(known.begin(), known.end(), name) == known.end()) wanted.applications.push_back(name);
+      if (!is_known(name)) wanted.applications.push_back(name);
       wanted.add(name);
     }
   }

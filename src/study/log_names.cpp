@@ -43,14 +43,21 @@ std::optional<std::string> metric_of_word(const std::string& word) {
   return dataset::metric_of_short_name(word);
 }
 
-/// The metric that an objective is; nothing for a product, and for what another program wrote.
-std::optional<std::string> single_metric(const std::string& objective) {
+/// The metrics that an objective is a product of; none for what another program wrote.
+std::vector<std::string> metrics_of(const std::string& objective) {
   try {
-    const dataset::Objective product = dataset::parse_objective(objective, Direction::minimise);
-    return product.factors.size() == 1 ? std::optional(product.factors.front().metric) : std::nullopt;
+    return dataset::objective_metrics(objective);
   } catch (const Error&) {
-    return std::nullopt;
+    return {};
   }
+}
+
+bool is_product(const std::string& objective) { return metrics_of(objective).size() > 1; }
+
+/// The metric that an objective is; nothing for a product.
+std::optional<std::string> single_metric(const std::string& objective) {
+  const std::vector<std::string> metrics = metrics_of(objective);
+  return metrics.size() == 1 ? std::optional(metrics.front()) : std::nullopt;
 }
 
 /// Options of a run; no object where another program wrote them.
@@ -58,12 +65,19 @@ nlohmann::json options_of(const log::RunInfo& run) {
   return nlohmann::json::parse(bounded_json(run.options_json), nullptr, false);
 }
 
+/// Whether a run evaluated what its options name an objective for.
+bool searches(const log::RunInfo& run) {
+  using log::RunKind;
+  const auto is = [&](RunKind kind) { return run.kind == to_string(kind); };
+  return is(RunKind::campaign) || is(RunKind::search) || is(RunKind::sweep);
+}
+
 /// What the rows of a run are compared by, where it is one metric.
 std::optional<std::string> objective_of_run(const log::RunInfo& run) {
   using log::RunKind;
   const auto is = [&](RunKind kind) { return run.kind == to_string(kind); };
   const bool table = is(RunKind::import) || is(RunKind::tell);
-  if (!table && !is(RunKind::campaign) && !is(RunKind::search) && !is(RunKind::sweep)) return std::nullopt;
+  if (!table && !searches(run)) return std::nullopt;
   const nlohmann::json options = options_of(run);
   if (!options.is_object()) return std::nullopt;
   const auto objective = options.find("objective");
@@ -83,10 +97,15 @@ std::vector<std::string> further_metrics(const log::Log& log) {
   return names;
 }
 
-/// Runs that evaluate what another command asked for: that is not said of their rows.
-bool only_answers(const log::RunInfo& run) {
+/// Runs that evaluate what another command asked for, which is not said of their rows, and runs for a product, which is
+/// no metric that rows could be compared by.
+bool is_for_no_metric(const log::RunInfo& run) {
   using log::RunKind;
-  return run.kind == to_string(RunKind::propose) || run.kind == to_string(RunKind::worker);
+  if (run.kind == to_string(RunKind::propose) || run.kind == to_string(RunKind::worker)) return true;
+  if (!searches(run)) return false;
+  const nlohmann::json options = options_of(run);
+  const auto objective = options.find("objective");  // of a plain sweep none
+  return objective != options.end() && objective->is_string() && is_product(objective->get<std::string>());
 }
 
 using Origins = std::vector<log::WorkloadOrigin>;  // of one workload, the newest run last
@@ -105,7 +124,7 @@ class LoggedObjectives {
   explicit LoggedObjectives(const log::Log& log) : further_(further_metrics(log)) {
     for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
       if (auto metric = objective_of_run(run)) by_run_[run.run_id] = std::move(*metric);
-      if (only_answers(run)) answering_.insert(run.run_id);
+      if (is_for_no_metric(run)) unheard_.insert(run.run_id);
     }
     for (const log::AskRun& run : log::asks(log)) {
       if (!asked_) asked_ = single_metric(run.objective);  // the newest is first
@@ -133,7 +152,7 @@ class LoggedObjectives {
       const std::optional<std::string> metric = of(origin.run_id);
       const bool other = metric && *metric != kLatency;
       has_latency = has_latency || origin.has_latency;
-      for_latency = for_latency || (origin.has_latency && !other && !answering_.contains(origin.run_id));
+      for_latency = for_latency || (origin.has_latency && !other && !unheard_.contains(origin.run_id));
       if (!other) continue;
       own.metric = *metric;
       own.others.insert(*metric);
@@ -146,7 +165,7 @@ class LoggedObjectives {
 
  private:
   std::map<std::int64_t, std::string> by_run_;
-  std::set<std::int64_t> answering_;
+  std::set<std::int64_t> unheard_;
   std::optional<std::string> asked_;
   std::vector<std::string> further_;
 };

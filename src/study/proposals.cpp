@@ -560,6 +560,7 @@ Proposals propose(const ProposalRequest& request, const BeforeSearch& before_sea
   proposals.area_mm2 = area_of(evaluator);
   proposals.derived = derived_quantities(request.space, space);
   const NetworksAtHand networks = networks_at_hand(wanted);
+  for (const auto& network : networks) proposals.batches.push_back(network ? network->batch() : 0);
   Limits limits = limits_of(request, model, evaluator, proposals.derived, networks, proposals.remarks);
   optimize::ProposeOptions& options = proposals.options;
   for (const Application& application : wanted) options.contexts.push_back(application.context);

@@ -161,9 +161,7 @@ class Telling {
   }
 
   [[noreturn]] void refuse(std::size_t row, const std::string& problem, std::size_t column = 0) const {
-    const dataset::CsvTable::Place place = table_.place[row][column];
-    throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}", printable(table_.file.string(), 400), place.line, place.column, problem));
+    throw Error(ErrorKind::usage, fmt::format("{}: {}", dataset::cell_place(table_, row, column), problem));
   }
 
   void require_known_options() const {
@@ -226,6 +224,7 @@ class Telling {
     for (const log::AskRun& run : asks_) {  // a table of an earlier ask may come late
       if (run.space == space_.name()) add(run.metrics);
     }
+    for (const auto& [name, id] : workloads_) words.workloads.push_back(name);
     if (!expected_.objective.empty()) words.awaited = dataset::objective_metrics(expected_.objective);
     words.asked = dataset::asked_objectives(pending_, space_id_);
     std::vector<std::string> logged = log::metric_names(log_);  // the standard ones first

@@ -80,7 +80,7 @@ class Worker {
   Worker(const WorkerOptions& options, const std::function<void(const WorkerSummary&)>& after)
       : options_(options), after_(after), log_(log::Log::open(options.log, log::OpenMode::read_write)) {
     for (const std::string& list : options.workloads) {
-      for (const std::string& name : split(list, ',')) {
+      for (const std::string& name : workload::pieces_of_list(list)) {
         for (const workload::Network& network : workload::load_networks(name)) given_.emplace(network.name(), network);
       }
     }

@@ -45,7 +45,6 @@ constexpr std::array<std::string_view, 12> kDatacenter{
     "llama3_8b_decode",    "llama3_8b_decode@8", "llama3_8b_decode@64", "llama3_8b_prefill",
     "llama3_70b_decode@8", "llama3_70b_prefill", "mixtral_8x7b_decode", "bert_base@8",
     "bert_base@64",        "resnet50@64",        "vit_b_16@64",         "sd15_unet"};
-constexpr std::int64_t kLargestBatch = std::int64_t{1} << 20;  // [chosen] far above what a memory holds
 constexpr const char* kAttention = "attention";
 constexpr const char* kScores = ".scores";
 constexpr const char* kValues = ".values";
@@ -495,15 +494,31 @@ std::vector<std::string> names_of(const std::string& piece) {
   return names;
 }
 
-std::vector<std::string> names_in_list(const std::string& list) {
+std::vector<std::string> pieces_of_list(const std::string& list, const std::vector<std::string>& known) {
+  const std::set<std::string_view> names(known.begin(), known.end());
+  const auto is_file = [](const std::string& text) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(text, error);
+  };
+  const auto is_name = [&](const std::string& text) {
+    if (names.contains(text) || is_file(text)) return true;
+    const std::size_t at = text.rfind('@');
+    return at != std::string::npos && text.find(',', at) == std::string::npos && is_file(text.substr(0, at));
+  };
+  std::vector<std::string> pieces = split_names(list, std::max(kMostCommasOfFile, most_commas_in(known)), is_name);
+  if (std::ranges::find(pieces, "") != pieces.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("empty name in workload list '{}'. Remove the extra comma?", printable(list)));
+  }
+  return pieces;
+}
+
+std::vector<std::string> names_in_list(const std::string& list, const std::vector<std::string>& known) {
   std::vector<std::string> names;
-  std::set<std::string> known;
-  for (const std::string& piece : split(list, ',')) {
-    if (piece.empty()) {
-      throw Error(ErrorKind::usage, fmt::format("empty name in workload list '{}'. Remove the extra comma?", list));
-    }
+  std::set<std::string> once;
+  for (const std::string& piece : pieces_of_list(list, known)) {
     for (const std::string& name : names_of(piece)) {
-      if (known.insert(name).second) names.push_back(name);
+      if (once.insert(name).second) names.push_back(name);
     }
   }
   return names;

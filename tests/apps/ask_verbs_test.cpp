@@ -105,6 +105,18 @@ TEST_F(Ask, TablesAreFilledInAndTold) {
   EXPECT_EQ(hindsight({"log", "verify", log()}).exit_code, 0);
 }
 
+TEST_F(Ask, AnswersAreToldAsJsonToo) {
+  const Cells asked = cells_of(ask({"-n", "3"}).out);
+  ASSERT_EQ(asked.size(), 4U);
+  const auto object = [&](std::size_t row, const std::string& value) {
+    return R"({"design": ")" + asked[row][0] + R"(", "workload": "kernel", "time_ms": )" + value + "}";
+  };
+  EXPECT_EQ(Json::parse(tell(object(1, "3.5") + "\n" + object(2, "null") + "\n").out).at("inserted"), 1);
+  expect_refused(object(2, "4") + "\n" + object(3, "\"3 ms\"") + "\n", "done.csv:2: time_ms is '3 ms'");
+  expect_refused("[" + object(3, "\"3 ms\"") + "]", "done.csv: item 1: time_ms is '3 ms'");
+  EXPECT_EQ(Json::parse(tell("[" + object(2, "4") + ", " + object(3, "5") + "]").out).at("inserted"), 2);
+}
+
 /// A table that holds answers is not written over before they are told; one that was told is.
 TEST_F(Ask, OutKeepsAnswersThatNobodyHasTold) {
   const std::string next = file("next.csv");
@@ -731,6 +743,14 @@ TEST_F(Ask, ApplicationsAreAListOrTheLogs) {
   const Outcome known = asked("app=left");
   EXPECT_EQ(known.exit_code, 0) << known.err;
   EXPECT_EQ(count("SELECT count(*) FROM workloads"), 3) << "it is the log's";
+  ASSERT_EQ(hindsight({"log", "import", table, "--objective", "time_ms", "--workload", "a,b", "--ignore", "app",
+                       "--space", space, "--log", log()})
+                .exit_code,
+            0);
+  EXPECT_EQ(count("SELECT count(*) FROM workloads"), 4);
+  const Outcome with_comma = asked("bert,a,b");
+  EXPECT_EQ(with_comma.exit_code, 0) << with_comma.err;
+  EXPECT_EQ(count("SELECT count(*) FROM workloads"), 4) << "the two of them are the log's";
 }
 
 TEST_F(Ask, RefusesQuestionsThatMakeNoSense) {

@@ -210,7 +210,9 @@ TEST_F(Config, TheCommandLineWinsOverWhatContradictsIt) {
 TEST_F(Config, FileNamesAreMeantFromTheFile) {
   project(
       "space show: {space: spaces/mine.yaml}\nreport: {log: a.sqlite, out: '-', format: json}\n"
-      "gemm: {calibration: 'a.yaml,b.yaml'}\nmeasure gemm: {shapes: grid}\n");
+      "gemm: {calibration: 'a.yaml,b.yaml'}\nmeasure gemm: {shapes: grid}\n"
+      "sweep: {workloads: 'm4,nets/a,b.yaml'}\n");
+  write("home/project/nets/a,b.yaml", "name: mine\n");
   std::filesystem::create_directories(folder_ / "home/project/spaces");
   std::filesystem::copy_file(::hindsight::test::repository() / "configs/spaces/tiny.yaml",
                              folder_ / "home/project/spaces/mine.yaml");
@@ -221,6 +223,8 @@ TEST_F(Config, FileNamesAreMeantFromTheFile) {
   EXPECT_EQ(shown({"report"}, "out", in("project/below")).at("values"), Json({"-"}));
   EXPECT_EQ(shown({"gemm"}, "calibration", in("project/below")).at("values"),
             Json({root + "/a.yaml," + root + "/b.yaml"}));
+  EXPECT_EQ(shown({"sweep"}, "workloads", in("project/below")).at("values"), Json({"m4," + root + "/nets/a,b.yaml"}))
+      << "a comma may be part of a name";
   EXPECT_EQ(shown({"measure", "gemm"}, "shapes", in("project/below")).at("values"), Json({"grid"}));
   EXPECT_EQ(shown({"report"}, "log", in("project")).at("values"), Json({"a.sqlite"}));
   user("report: {log: ~/b.sqlite}\n");

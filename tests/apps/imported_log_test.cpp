@@ -130,6 +130,28 @@ TEST_F(ImportedLog, EveryApplicationIsShownByItsOwnObjective) {
 }
 
 /// Columns and their roles are what an evaluator of tables is: a second table of the same is one with the first.
+/// Lists are separated by commas, and an application's name may have some.
+TEST_F(ImportedLog, AnApplicationWithACommaIsNamedInLists) {
+  const std::string table = write("tuning.csv", tuning_table());
+  for (const char* name : {"a,b", "c"}) {
+    const Outcome imported = import(table, {"--infeasible", "failed", "--workload", name});
+    ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  }
+  if (!can_train()) GTEST_SKIP() << "built without LibTorch";
+  expect_one_line_error(train({"--workloads", "a,bb"}), 2, "Did you mean 'a,b'?");
+  for (const char* list : {"a,b", "c,a,b"}) {
+    const Outcome trained = train({"--workloads", list});
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  const Outcome scored = hindsight({"model", "score", model(), "--log", log(), "--workloads", "a,b"});
+  EXPECT_EQ(scored.exit_code, 0) << scored.err;
+  const Outcome proposed =
+      hindsight({"propose", "--model", model(), "--workload", "a,b,c", "--evaluations", "2000", "--json"});
+  ASSERT_EQ(proposed.exit_code, 0) << proposed.err;
+  EXPECT_EQ(Json::parse(proposed.out).at("proposals").at(0).at("predicted").at("workloads").size(), 2U);
+  expect_one_line_error(hindsight({"propose", "--model", model(), "--workload", "c,"}), 2, "Remove the extra comma?");
+}
+
 TEST_F(ImportedLog, EvaluatorsOfTwoTablesAreToldApartByTheirFiles) {
   const std::string table = write("tuning.csv", tuning_table()), again = write("again.csv", tuning_table());
   ASSERT_EQ(import(table, {"--infeasible", "failed"}).exit_code, 0);

@@ -145,6 +145,8 @@ TEST_F(LearnContexts, ANetworkDoesNotPassForAnotherOfItsName) {
                         "'m6' is not the one of that name in the model");
   const std::string other = write("other.yaml", head + "name: other\n" + layer);
   EXPECT_EQ(propose({"--workload", other}).exit_code, 0);
+  const std::string four = write("four.yaml", "name: four\nbatch: 4\n" + layer);
+  EXPECT_THAT(propose({"--workload", four}).out, HasSubstr(" for four (batch 4)")) << "its latency is of all of them";
   ASSERT_EQ(hindsight({"sweep", "--space", "tiny", "--workloads", "unet", "--samples", "20", "--log", log(), "--quiet"})
                 .exit_code,
             0);

@@ -109,6 +109,19 @@ TEST_F(LogVerbs, ShardsMergedAreTheSweepThatWasNotSharded) {
               AllOf(HasSubstr(whole), HasSubstr("\"evaluations\": 240")));
 }
 
+/// Its rows are selected, and the newest of all runs are others.
+TEST_F(LogVerbs, ShowListsTheRunThatIsNamed) {
+  const std::string log = sweep("a.db", {}, "tiny", 10);
+  ASSERT_EQ(sweep("a.db", {}, "tiny", 20), log);
+  const Json all = Json::parse(hindsight({"log", "show", log, "--runs", "1", "--json"}).out).at("runs");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.at(0).at("run_id"), 2);
+  const Json one = Json::parse(hindsight({"log", "show", log, "--runs", "1", "--run", "1", "--json"}).out).at("runs");
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one.at(0).at("run_id"), 1);
+  EXPECT_THAT(hindsight({"log", "show", log, "--run", "1"}).out, Not(ContainsRegex("\n *2  sweep ")));
+}
+
 TEST_F(LogVerbs, MergeRefusesInOneLineAndChangesNothing) {
   const std::string a = sweep("a.db", {"--shard", "0/2"}), b = sweep("b.db", {"--shard", "1/2"});
   const std::string out = file("out.db");

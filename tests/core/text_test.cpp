@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <clocale>
@@ -84,6 +85,24 @@ TEST(Split, KeepsEmptyPiecesAndDropsBlanks) {
   EXPECT_THAT(split(",", ','), ElementsAre("", ""));
   EXPECT_EQ(join(Names{"a", "", "c"}, ", "), "a, , c");
   EXPECT_EQ(join(Names{}, ", "), "");
+}
+
+TEST(SplitNames, TheLongestNameOfPiecesIsOne) {
+  const auto names = [](std::string_view list, std::size_t most_commas = 4) {
+    const Names known{"a,b", "a,b,c", "kws, v2", "x,"};
+    return split_names(list, most_commas, [&](const std::string& text) {
+      return std::find(known.begin(), known.end(), text) != known.end();
+    });
+  };
+  EXPECT_THAT(names("a,b"), ElementsAre("a,b"));
+  EXPECT_THAT(names("a,b,c"), ElementsAre("a,b,c"));
+  EXPECT_THAT(names("a,b,c", 1), ElementsAre("a,b", "c"));
+  EXPECT_THAT(names("m4, a,b ,a"), ElementsAre("m4", "a,b", "a"));
+  EXPECT_THAT(names("a, b"), ElementsAre("a", "b")) << "another text";
+  EXPECT_THAT(names("kws, v2,a"), ElementsAre("kws, v2", "a"));
+  EXPECT_THAT(names("x,,b"), ElementsAre("x,", "b"));
+  EXPECT_THAT(names("a,,b,"), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(names(""), ElementsAre(""));
 }
 
 TEST(ParseNumber, TakesTheWholeTextOrNothing) {

@@ -125,6 +125,9 @@ TEST(Answers, TablesThatCannotBeAreRefusedByPlace) {
   EXPECT_EQ(answer_refusal(header + "tiled,,2,net\n"), "t.csv:2:7: block is empty") << "it is active";
   EXPECT_EQ(answer_refusal(header + "tiled,1,2,\"a,b\"\n"),
             "t.csv:2:11: the workload is 'a,b', several applications. Write a row for each, with its own values");
+  words.workloads = {"net", "a,b"};
+  EXPECT_THAT(answers_of(header + "tiled,1,2,\"a,b\"\n", words), ElementsAre("mode=tiled,block=1 a,b ok latency_s=2"))
+      << "one application of the log";
   EXPECT_EQ(answer_refusal(header + "tiled,1,3 ms,net\n"),
             "t.csv:2:9: latency_s is '3 ms', which is not a number. A design that failed has a reason instead");
   EXPECT_THAT(answer_refusal(header + "tiled,1,\u22123.5,net\n"),

@@ -212,6 +212,9 @@ TEST(InferSpace, NamesAllIdentifiersAndMeasurementsAtOnce) {
     }
     return text + "\n";
   };
+  EXPECT_THAT(refusal(table({"Design No"})),
+              AllOf(HasSubstr("column 'Design No' has a value of its own in every one of 100 rows"),
+                    HasSubstr(". Give it another role (--ignore 'Design No', --context, --constraint), or round")));
   EXPECT_THAT(refusal(table({"uuid", "when"})),
               AllOf(HasSubstr("column 'uuid' has a value of its own in every one of 100 rows"),
                     HasSubstr("Of 2 columns this holds. Give them another role (--ignore uuid,when)")));

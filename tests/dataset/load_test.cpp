@@ -241,6 +241,14 @@ TEST_F(LoadDataset, AShortNameThatTheLogHasIsTheLogsMetric) {
   EXPECT_EQ(load_dataset(file_, selection("edp^2 * latency")).objective[0], 121.0);
 }
 
+/// Not what all logs have columns for.
+TEST_F(LoadDataset, OnlyMetricsThatTheLogHasAreOffered) {
+  SmallLog log(file_);
+  log.feasible(0, log.workload, {{"time_ms", 1.0}, {"power_mw", 2.0}});
+  EXPECT_THAT(refusal(selection("result.energy_mj")),
+              HasSubstr("has no metric 'result.energy_mj' (objective). Known: power_mw, time_ms."));
+}
+
 TEST_F(LoadDataset, UnknownNamesGetTheNearest) {
   fill();
   EXPECT_THAT(refusal(selection("latncy_s")),

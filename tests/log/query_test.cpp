@@ -210,6 +210,10 @@ TEST_F(QueryTest, CountsFeasibleRowsByMetric) {
   EXPECT_EQ(metric_counts(*log_, "net_a", {.evaluator = "external"}).at("latency_s"), 1U);
   EXPECT_EQ(metric_counts(*log_, "net_a", {.space = "edge"}), counts);
   EXPECT_TRUE(metric_counts(*log_, "net_b").empty()) << "no feasible row";
+  const std::vector<std::string> offered = metrics_with_values(*log_);
+  EXPECT_EQ(offered.front(), "latency_s");
+  EXPECT_EQ(std::ranges::count(offered, "mac_j"), 1);
+  EXPECT_EQ(std::ranges::count(offered, "peak_power_w"), 0);
 }
 
 TEST(NonDominated, KeepsEqualPointsAndOrdersThem) {
@@ -260,6 +264,9 @@ TEST_F(QueryTest, RunsNewestFirst) {
   EXPECT_EQ(runs[1].evaluations_inserted, 5U);
   EXPECT_EQ(runs[1].options_json, R"({"samples":10})");
   EXPECT_EQ(recent_runs(*log_, 1).size(), 1U);
+  const auto one = recent_runs(*log_, 1, ids_.run);  // an older one than the newest
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].run_id, ids_.run);
 }
 
 TEST_F(QueryTest, RunsThatHaveNotEndedAreThoseOfAKindAndAHost) {

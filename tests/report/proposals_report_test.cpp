@@ -55,6 +55,20 @@ TEST(ProposalsText, ShowsWhatLearnedLimitsComeToInTruth) {
   EXPECT_EQ(simulated.at("limited").at("energy_j"), 0.0103);
 }
 
+TEST(ProposalsText, SaysTheBatchThatANameDoesNot) {
+  Proposals proposals = predicting({1.5, 1.4}, 0.1);
+  const auto headline = [&](const std::string& name, std::int64_t batch) {
+    proposals.options.contexts.front().name = name;
+    proposals.batches = {batch};
+    const std::string text = proposals_text(proposals, DesignStyle::compact, 0);
+    return text.substr(0, text.find(';'));
+  };
+  EXPECT_EQ(headline("kws", 4), "2 proposals for kws (batch 4)");
+  EXPECT_EQ(headline("kws", 1), "2 proposals for kws");
+  EXPECT_EQ(headline("kws", 0), "2 proposals for kws") << "only a log knows the network";
+  EXPECT_EQ(headline("kws@4", 4), "2 proposals for kws@4");
+}
+
 TEST(ProposalsText, SaysWhatTheOrderMeansAndWhatTheLogKnows) {
   const std::string text = proposals_text(known_proposals(), DesignStyle::compact, 0);
   EXPECT_THAT(text, HasSubstr("ranked by cautious: the predicted value, worse by 1 spread of the ensemble"));
@@ -199,7 +213,7 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   novelty.expected = {.median_error = 0.034, .least_error = 0.02, .most_error = 0.1, .networks = 9, .beyond = false};
   proposals.novelties = {novelty};
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
-              HasSubstr("distance 0.45: networks this far had a median error of about "
+              HasSubstr("distance 0.45: networks this far had a median error in latency of about "
                         "3.4 % (9 networks, 2.0 % to 10.0 %); what is predicted best often errs more\n"));
   EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0), Not(HasSubstr("never compared with errors")));
   const Json json = Json::parse(proposals_json(proposals)).at("novelties").at(0).at("expected_error");
@@ -207,9 +221,10 @@ TEST(ProposalsText, SaysWhatErrorNetworksAsFarCameWith) {
   EXPECT_EQ(json.at("networks"), 9);
   EXPECT_EQ(json.at("beyond"), false);
   proposals.novelties[0].expected->beyond = true;
-  EXPECT_THAT(proposals_text(proposals, DesignStyle::compact, 0),
-              HasSubstr("distance 0.45, farther than every network that the model was tried on, so that its error is "
-                        "not known: at least 3.4 %, the median of the farthest (9 networks, 2.0 % to 10.0 %)"));
+  EXPECT_THAT(
+      proposals_text(proposals, DesignStyle::compact, 0),
+      HasSubstr("distance 0.45, farther than every network that the model was tried on, so that its error "
+                "in latency is not known: at least 3.4 %, the median of the farthest (9 networks, 2.0 % to 10.0 %)"));
 }
 
 TEST(ProposalsText, SaysWhatIsKnownOfTheErrorOfAnAdaptedModel) {

@@ -196,7 +196,8 @@ TEST(Catalogue, TextFitsTheTerminal) {
 TEST(Catalogue, ANetworkWithoutADescriptionHasNoColonBeforeNone) {
   const std::string yaml = "layers:\n  - {name: a, type: fully_connected, reduction: 8, columns: 4}\n";
   EXPECT_THAT(workload_text(workload::parse_network("name: net\n" + yaml, "net.yaml"), 0),
-              ::testing::StartsWith("workload net (batch 1)\n"));
+              ::testing::StartsWith("workload net (batch 1)\ntotals: "))
+      << "nor a line for a source that it does not have";
   EXPECT_THAT(workload_text(workload::parse_network("name: net\ndescription: mine\n" + yaml, "net.yaml"), 0),
               ::testing::StartsWith("workload net (batch 1): mine\n"));
 }

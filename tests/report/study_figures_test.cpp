@@ -147,14 +147,14 @@ TEST_F(StudyReportTest, FrontIsThatOfEveryRow) {
   EXPECT_EQ(series_of(figure.panels.at(0), SeriesRole::feasible).values.size() + front.size(), 500U);
 }
 
-/// 400 designs of two metrics, with ties in each and in both.
+/// 5,000 designs of two metrics, which are compared in two parts, with ties in each and in both.
 TEST_F(StudyReportTest, FrontOfTwoMetricsIsThatOfEveryRow) {
   const RandomStream random(11, "rows");
   std::vector<EvaluationRow> rows;
   std::vector<std::pair<double, double>> points;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     const auto at = static_cast<std::uint64_t>(i);
-    points.emplace_back(1 + std::floor(40 * random.uniform(2 * at)), 1 + std::floor(40 * random.uniform(2 * at + 1)));
+    points.emplace_back(1 + std::floor(99 * random.uniform(2 * at)), 1 + std::floor(99 * random.uniform(2 * at + 1)));
     rows.push_back(in_ms(i, points.back().second, {{"cost_mj", points.back().first}}));
   }
   make(rows);

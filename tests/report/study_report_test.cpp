@@ -156,6 +156,9 @@ TEST_F(StudyReportTest, AMetricThatIsMaximisedIsShownAsItself) {
   const StudyReport made = report();
   EXPECT_THAT(made.headline, HasSubstr("latency_ms (more is better) of 0.8"));
   EXPECT_EQ(fact_of(made, "True against predicted"), "-20.0 %; 0.8 evaluated, 1 predicted");
+  const ReportPanel& drawn = figure_of(made, "predicted").panels.at(0);
+  EXPECT_THAT(series_of(drawn, SeriesRole::proposed).values, ElementsAre(ElementsAre(1, 0.8)));
+  EXPECT_THAT(series_of(drawn, SeriesRole::reference).values, ElementsAre(ElementsAre(0.8, 0.8), ElementsAre(1, 1)));
 }
 
 /// A proposal of 0.8 where the optimum is 1: as they are shown, a fifth below it.
@@ -315,6 +318,9 @@ TEST_F(StudyReportTest, GainsOfObjectivesBelowZeroAreDifferences) {
   EXPECT_EQ(gain("b.db", -3, -2.5), "0.5 worse");
   EXPECT_EQ(gain("c.db", 3, -1), "4 better");
   EXPECT_EQ(gain("d.db", 3, 2), "1.50 times as good");
+  EXPECT_EQ(gain("e.db", 1, 1.001), "0.999 times as good (worse)");
+  EXPECT_EQ(gain("f.db", 1.00002, 1), "1.00002 times as good");
+  EXPECT_EQ(gain("g.db", 1, 1 + 1e-9), "as good");
 }
 
 TEST_F(StudyReportTest, LivePageListensAndAFileDoesNot) {

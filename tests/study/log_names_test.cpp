@@ -141,6 +141,9 @@ TEST_F(LogNames, LatencyIsTheDefaultWhereSomeRunWasForNothingElse) {
   EXPECT_EQ(own("e.db", {for_energy, {.kind = RunKind::propose, .metrics = both}}), "energy_j")
       << "the truth of proposals was asked for by somebody else";
   EXPECT_EQ(own("f.db", {plain}), "latency_s");
+  const WrittenRun for_product{.kind = RunKind::search, .options = R"({"objective": "edp"})", .metrics = both};
+  EXPECT_EQ(own("h.db", {for_energy, for_product}), "energy_j") << "a product is no vote for latency_s";
+  EXPECT_EQ(own("i.db", {for_product}), "latency_s");
   const log::Log log = written_by("g.db", {plain, for_energy});
   EXPECT_EQ(own_objectives(log, {.run_id = 2}).at("net").metric, "energy_j") << "of the rows that are selected";
   const LearningWords words = with_log_names(log, {});

@@ -17,6 +17,7 @@ namespace hindsight::workload {
 namespace {
 
 using testing::Draw;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::random_layer;
 
@@ -390,6 +391,38 @@ TEST(LoadNetworks, ResolvesListsAliasesAndDropsRepeats) {
   EXPECT_GE(load_networks("all").size(), 15U);
   EXPECT_THROW((void)load_networks("m4,,m5"), Error);
   EXPECT_THROW((void)load_networks(""), Error);
+}
+
+/// A comma may be part of a name: what is a file, or what a log or model knows, is not cut.
+TEST(LoadNetworks, AFileWithACommaIsOne) {
+  const hindsight::test::TemporaryFolder folder;
+  const std::string layer = "layers:\n  - {name: a, type: fully_connected, reduction: 1, columns: 1}\n";
+  const std::string file = folder.write("a,b.yaml", "name: \"kws, v2\"\n" + layer).string();
+  EXPECT_EQ(load_network(file).name(), "kws, v2");
+  EXPECT_EQ(load_network(file + "@8").name(), "kws, v2@8");
+  const std::vector<Network> three = load_networks("m4, " + file + "@2," + file);
+  ASSERT_EQ(three.size(), 3U);
+  EXPECT_EQ(three[1].name(), "kws, v2@2");
+  EXPECT_EQ(three[2].name(), "kws, v2");
+  EXPECT_THAT(names_in_list("m4,kws, v2,m5", {"kws, v2"}), ElementsAre("m4", "kws, v2", "m5"));
+  EXPECT_THAT(names_in_list("m4,kws, v2,m5"), ElementsAre("m4", "kws", "v2", "m5"));
+}
+
+TEST(LoadNetworks, AnEmptyNameIsAnExtraComma) {
+  for (const char* list : {"m4,", ",m4", "m4,,m5"}) {
+    try {
+      (void)pieces_of_list(list);
+      ADD_FAILURE() << list;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "empty name in workload list '" + std::string(list) + "'. Remove the extra comma?");
+    }
+  }
+}
+
+/// What a file may say at most is another bound.
+TEST(LoadNetwork, BatchesHaveOneBound) {
+  EXPECT_EQ(kLargestBatch, 1'048'576);
+  EXPECT_EQ(load_network("m4@1000001").batch(), 1'000'001);
 }
 
 TEST(LoadNetworks, TwoFilesOfOneNameAreRefused) {

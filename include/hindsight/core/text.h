@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,13 @@ namespace hindsight {
 
 /// Splits at `separator`; empty pieces are kept; surrounding blanks of each piece are removed.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+
+/// Splits at commas as split() does, where names may have commas of their own: of pieces that follow each other the
+/// most that together are a name (`is_name` is asked for those of up to `most_commas` commas) stay one.
+[[nodiscard]] std::vector<std::string> split_names(std::string_view list, std::size_t most_commas,
+                                                   const std::function<bool(const std::string&)>& is_name);
+/// The commas of the name that has most.
+[[nodiscard]] std::size_t most_commas_in(std::span<const std::string> names);
 
 /// Joins with `separator`.
 [[nodiscard]] std::string join(std::span<const std::string> pieces, std::string_view separator);

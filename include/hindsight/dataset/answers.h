@@ -43,7 +43,8 @@ struct AnswerWords {
   /// Of designs that await their answers, by text id, the metrics of the objectives that they were asked for; of others
   /// `awaited` holds.
   std::map<std::string, std::vector<std::string>> asked = {};
-  std::vector<std::string> ignored = {};  ///< columns that are not read
+  std::vector<std::string> ignored = {};    ///< columns that are not read
+  std::vector<std::string> workloads = {};  ///< names that a log knows; only they have commas
   /// The design that a cell of the column `design` names, where that is no text id; Error{usage}: it names none.
   /// Without it that column is not read.
   std::function<space::Design(const std::string& id)> by_id = {};

@@ -46,8 +46,11 @@ inline constexpr std::uint64_t kAnyCells = std::numeric_limits<std::uint64_t>::m
                                        std::uint64_t most_cells = kAnyCells);
 /// The separator that the first line has most of; a comma where it has none.
 [[nodiscard]] char separator_of(std::string_view text);
-/// As read_csv(), with the separator that the file's first line tells.
+/// As read_csv(), with the separator that the file's first line tells; JSON lines or a list of JSON objects, as `log
+/// import` takes them, where it begins so.
 [[nodiscard]] CsvTable read_table(const std::filesystem::path& file);
+/// Where a cell stands, for messages: "t.csv:3:5", "t.jsonl:3", "t.json: item 3".
+[[nodiscard]] std::string cell_place(const CsvTable& table, std::size_t row, std::size_t column);
 /// The file's name without folder and without the endings of tables (`.csv`, `.json`, `.db`, `.gz`, ...): the workload
 /// of a table without context columns.
 [[nodiscard]] std::string table_name(const CsvTable& table);

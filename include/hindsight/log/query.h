@@ -130,6 +130,10 @@ struct WorkloadOrigin {
 /// Names that best_designs() and pareto_front() accept: the standard metrics, then the others of this log by name.
 [[nodiscard]] std::vector<std::string> metric_names(const Log& log);
 
+/// Of metric_names() those that feasible rows have (of the others any row): what a message offers. Reads all of a log
+/// that is not counted in blocks.
+[[nodiscard]] std::vector<std::string> metrics_with_values(const Log& log);
+
 /// How many feasible evaluations of a workload have each metric; what none has is left out.
 [[nodiscard]] std::map<std::string, std::uint64_t> metric_counts(const Log& log, const std::string& workload,
                                                                  EvaluationFilter filter = {});
@@ -179,8 +183,9 @@ struct RunInfo {
   std::uint64_t evaluations_present = 0;
   std::uint64_t rows_rejected = 0;
 };
-/// The newest `limit` runs, newest first.
-[[nodiscard]] std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit);
+/// The newest `limit` runs, newest first; or the one of that number.
+[[nodiscard]] std::vector<RunInfo> recent_runs(const Log& log, std::size_t limit,
+                                               std::optional<std::int64_t> run_id = {});
 
 /// Runs of a kind and a host that have not ended, those that were killed among them; newest first.
 [[nodiscard]] std::vector<RunInfo> unended_runs(const Log& log, RunKind kind, const std::string& host);
@@ -257,7 +262,8 @@ struct ProposingRun {
   std::optional<double> first_value = {};       ///< of `objective`, as predicted or proven; nothing: none is stored
   std::optional<std::string> first_proof = {};  ///< kind of the proof, of an optimum
 };
-/// The newest `limit` runs that have proposals, newest first.
-[[nodiscard]] std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit);
+/// The newest `limit` runs that have proposals, newest first; or the one of that number, if it has some.
+[[nodiscard]] std::vector<ProposingRun> proposing_runs(const Log& log, std::size_t limit,
+                                                       std::optional<std::int64_t> run_id = {});
 
 }  // namespace hindsight::log

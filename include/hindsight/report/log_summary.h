@@ -21,7 +21,7 @@ struct LogQuery {
   std::map<std::string, study::OwnObjective> own = {};  ///< by workload; latency_s where one is missing
   std::set<std::string> maximised = {};                 ///< metrics of which more is better, besides the known ones
   std::size_t top = 3;                                  ///< best designs per workload
-  std::size_t runs = 5;                                 ///< newest runs
+  std::size_t runs = 5;                                 ///< newest runs; of a filter for one run that one
   std::vector<std::string> pareto = {};                 ///< metrics of the front; empty = none
   DesignStyle designs = DesignStyle::compact;           ///< in text
   std::vector<std::string> columns = {};                ///< of tables of best designs, in text; empty = all

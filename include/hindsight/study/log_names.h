@@ -19,8 +19,9 @@ struct OwnObjective {
 };
 /// The rule, by workload, of the rows that are selected: latency_s where it was logged, unless every run that wrote
 /// such rows was for another metric (an import, what was told, a campaign, a search, a sweep for an objective; those
-/// that answer for others, `propose --simulate` and workers, are not heard); else what the newest run that wrote rows
-/// was for; else what was asked for last; else the only metric that the log has of its own; else latency_s.
+/// that answer for others, `propose --simulate` and workers, and those for a product are not heard); else what the
+/// newest run that wrote rows was for; else what was asked for last; else the only metric that the log has of its own;
+/// else latency_s.
 [[nodiscard]] std::map<std::string, OwnObjective> own_objectives(const log::Log& log,
                                                                  const log::EvaluationFilter& filter = {});
 

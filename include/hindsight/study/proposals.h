@@ -100,6 +100,8 @@ struct Proposals {
   /// Whose facts, limits and rows these are, where they are not those of what the model learnt from, and that it learnt
   /// from few; each a sentence.
   std::vector<std::string> remarks = {};
+  /// Of each application (options.contexts), inferences at a time; 0 where no network of it is at hand.
+  std::vector<std::int64_t> batches = {};
   /// Applications that others have lower bounds beside: no network that is at hand is the model's of their name.
   std::vector<std::string> unbounded = {};
   std::uint64_t simulator_queries = 0;  ///< evaluations asked for while this was made, but those of front_shares

@@ -11,6 +11,9 @@
 
 namespace hindsight::workload {
 
+/// [chosen] The most inferences at a time that are asked for beside a file, far above what a memory holds.
+inline constexpr std::int64_t kLargestBatch = std::int64_t{1} << 20;
+
 /// Sums over all layers and repeats of one inference at the network's batch.
 struct Totals {
   double macs = 0;
@@ -100,8 +103,15 @@ struct LayerCounts {
 /// `data/workloads` has, "all" for the same without zoo_networks() (zoo.h), "datacenter" for what servers run, at their
 /// batches, "synthetic:300" for a set of synthetic networks; anything else stands for itself.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& piece);
-/// The names in a list "a,b,c", each piece as names_of() takes it.
-[[nodiscard]] std::vector<std::string> names_in_list(const std::string& list);
+/// [chosen] Commas in a file's name: each further one may ask the disk once a piece of a list.
+inline constexpr std::size_t kMostCommasOfFile = 8;
+/// The pieces of a list "a,b,c". A name may have commas: the longest one that `known` (names of a log or a model) has,
+/// or that is a file, with or without its "@BATCH", is one piece. Error{usage} for an empty piece.
+[[nodiscard]] std::vector<std::string> pieces_of_list(const std::string& list,
+                                                      const std::vector<std::string>& known = {});
+/// The names in a list, each piece as names_of() takes it.
+[[nodiscard]] std::vector<std::string> names_in_list(const std::string& list,
+                                                     const std::vector<std::string>& known = {});
 /// The networks of those names.
 [[nodiscard]] std::vector<Network> load_networks(const std::string& list);
 /// Reads the text of a workload file; `file_name` stands for the file in messages.

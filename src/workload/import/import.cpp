@@ -115,10 +115,9 @@ std::string plain_name(std::string_view text) {
 }
 
 std::string given_name(const std::string& name) {
-  if (!is_printable(name) || name.find(',') != std::string::npos) {
-    throw Error(ErrorKind::usage, fmt::format("--name: '{}' holds a comma or a character that is not printable (names "
-                                              "stand in lists a,b,c)",
-                                              printable(name)));
+  if (!is_printable(name)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--name: '{}' holds a character that is not printable. Leave it out", printable(name)));
   }
   return name;
 }
