@@ -297,7 +297,7 @@ std::vector<NextDesign> learned_designs(const NextQuestion& question, const surr
     return {};
   }
   why = fmt::format("a model of {} ({} feasible)", counted(data.size(), "row"), with_commas(data.feasible_count()));
-  if (recipe.method != surrogate::Method::layers) {
+  if (recipe.method != surrogate::Method::layers && recipe.use_context == 1) {
     alike = surrogate::remark_on_alike(data.contexts, plan->words, data.constraint_names);
   }
   try {

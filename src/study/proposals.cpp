@@ -444,10 +444,13 @@ std::vector<std::string> metrics_of_log(const std::string& log, const std::strin
   return names;
 }
 
-/// Of applications that the model cannot tell apart; "" where there are none.
+/// Of applications that the model cannot tell apart; "" where there are none, and where they have features that its
+/// networks do not see, as their recipe asked for.
 std::string remark_on_alike(const surrogate::Model& model) {
   if (model.sees_layers()) return "";
   const surrogate::Model::Parts& parts = model.parts();
+  const bool sees_none = parts.members.front().architecture().context_size == 0;
+  if (sees_none && !parts.context_scaler.feature_names.empty()) return "";
   return surrogate::remark_on_alike(parts.training_contexts, parts.context_scaler.words, parts.constraint_names);
 }
 

@@ -194,6 +194,22 @@ TEST(RemarkOnFewRows, IsNotedBesideProposals) {
   EXPECT_THAT(propose(request_for(file, "one"), {}).remarks, ElementsAre(HasSubstr("learnt from 12 feasible rows")));
 }
 
+/// Of contexts with features (the models above) none of which the networks see: that is what a recipe asks for.
+TEST(RemarkOnAlike, IsOfApplicationsWithoutFeaturesWhoseWordsWereNotLearnt) {
+  const hindsight::test::TemporaryFolder folder;
+  surrogate::Model::Parts parts = sure_parts();
+  for (dataset::Context& context : parts.training_contexts) {
+    context.feature_names.clear();
+    context.features.resize(0);
+  }
+  parts.context_scaler = {};
+  parts.objective_scaler.mean_weights = parts.objective_scaler.deviation_weights = Eigen::VectorXd::Zero(1);
+  const auto file = folder / "wordless.safetensors";
+  surrogate::save_model(surrogate::Model(std::move(parts)), file);
+  EXPECT_THAT(propose(request_for(file, "one"), {}).remarks,
+              ElementsAre(HasSubstr("one, two have no number that tells them apart, and the model learnt no words")));
+}
+
 TEST(RemedyForUnlearnt, IsAnotherModelOrTraining) {
   using dataset::Context;
   const Context one = optimize::plain_context("one"), new_a = optimize::plain_context("a"),
