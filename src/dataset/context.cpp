@@ -151,22 +151,38 @@ bool have_same_features(const Context& a, const Context& b) {
   return a.features.size() == b.features.size() && !features_differ(a, b) && a.feature_names == b.feature_names;
 }
 
+/// A number that contexts of the same features share, but for rounding, and others hardly ever do, so that each is
+/// compared with few where a table has an application a row. The roots are weights that no whole numbers balance.
+double mark_of(const Context& context) {
+  double mark = 0;
+  for (Eigen::Index i = 0; i < context.features.size(); ++i) {
+    mark += std::sqrt(static_cast<double>(i + 2)) * std::abs(context.features[i]);
+  }
+  return std::isnan(mark) ? std::numeric_limits<double>::infinity() : mark;
+}
+
 /// Contexts that agree in features and words, by their places, in order.
 std::vector<std::vector<std::size_t>> alike_groups(const std::vector<Context>& contexts,
                                                    const std::vector<ContextWord>& words) {
+  constexpr double kReach = 3 * kSameFeatures;  // |a - b| <= s max(a, b) of all features: marks within 2 s and rounding
   std::vector<std::vector<std::size_t>> groups;
-  std::vector<std::vector<bool>> has;
+  std::map<std::vector<bool>, std::multimap<double, std::size_t>> known;  // by words and the mark of a group's first
   for (std::size_t i = 0; i < contexts.size(); ++i) {
-    std::vector<bool>& own = has.emplace_back();
+    std::vector<bool> own;
     for (const double indicator : word_indicators(contexts[i], words)) own.push_back(indicator == 1);
-    const auto same = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& group) {
-      return has[group.front()] == own && have_same_features(contexts[group.front()], contexts[i]);
-    });
-    if (same == groups.end()) {
-      groups.push_back({i});
-    } else {
-      same->push_back(i);
+    auto& marked = known[std::move(own)];
+    const double mark = mark_of(contexts[i]);
+    std::size_t same = groups.size();
+    const auto end = marked.upper_bound(mark * (1 + kReach));
+    for (auto near = marked.lower_bound(mark * (1 - kReach)); near != end; ++near) {
+      const Context& first = contexts[groups[near->second].front()];
+      if (near->second < same && have_same_features(first, contexts[i])) same = near->second;
     }
+    if (same == groups.size()) {
+      marked.emplace(mark, same);
+      groups.emplace_back();
+    }
+    groups[same].push_back(i);
   }
   return groups;
 }

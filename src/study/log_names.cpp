@@ -317,9 +317,9 @@ std::set<std::string> own_objectives_of(const log::Log& log, const log::Evaluati
   bool has_latency = false;
   for (const auto& [workload, origins] : origins_by_workload(log, filter)) {
     has_latency = has_latency || any_latency(origins);
+    const std::string with_latency = logged.of(origins).metric;
     for (const log::WorkloadOrigin& origin : origins) {
-      objectives.insert(origin.has_latency ? logged.of(origins).metric
-                                           : logged.of(origin.run_id).value_or(logged.rest()));
+      objectives.insert(origin.has_latency ? with_latency : logged.of(origin.run_id).value_or(logged.rest()));
     }
   }
   if (!has_latency && objectives.size() > 1) objectives.erase(kLatency);  // nothing is compared by what no row has

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "dataset/dataset_fixture.h"
 #include "hindsight/dataset/network_context.h"
@@ -60,6 +62,25 @@ TEST(AlikeContexts, AreThoseThatNoFeatureTellsApart) {
   EXPECT_THAT(alike_contexts({word}), IsEmpty());
   EXPECT_THAT(alike_contexts(table_contexts()), IsEmpty());
   EXPECT_THAT(alike_contexts({named("a", 1), named("b", 2), named("c", 1 + 1e-12)}), ElementsAre("a", "c"));
+  EXPECT_THAT(alike_contexts({named("a", 1), named("b", -1), named("c", 0), named("d", 1 - 1e-12), named("e", -0.0)}),
+              ElementsAre("a", "c", "d", "e"));
+}
+
+/// A table with an application a row each: by comparing each with all this would take minutes.
+TEST(AlikeContexts, AreFoundAmongMany) {
+  constexpr int kSizes = 300;
+  std::vector<Context> contexts;
+  const auto add = [&](double m, double n) {
+    contexts.push_back({.name = "row " + std::to_string(contexts.size()),
+                        .feature_names = {"m", "n"},
+                        .features = Eigen::Vector2d(m, n)});
+  };
+  for (int m = 0; m < kSizes; ++m) {
+    for (int n = 0; n < kSizes; ++n) add(m, n);
+  }
+  EXPECT_THAT(alike_contexts(contexts), IsEmpty());
+  add(7 * (1 + 1e-12), 3 * (1 - 1e-12));
+  EXPECT_THAT(alike_contexts(contexts), ElementsAre("row " + std::to_string(7 * kSizes + 3), "row 90000"));
 }
 
 /// Applications without features, as an import with words alone in --context gives them.
