@@ -115,7 +115,8 @@ CsvTable read_csv(const std::filesystem::path& file) {
 CsvTable read_table(const std::filesystem::path& file) {
   const ImportText text = read_text(file);
   const std::string_view content = text.content;
-  const std::string_view begin = content.substr(std::min(content.find_first_not_of(" \r\n"), content.size()));
+  constexpr std::string_view kBefore = " \r\n\xef\xbb\xbf";  // blanks, and the bytes of a byte order mark
+  const std::string_view begin = content.substr(std::min(content.find_first_not_of(kBefore), content.size()));
   if (begin.starts_with('{') || begin.starts_with('[')) return read_json_rows(content, text.shown, text.most_cells);
   return parse_delimited(content, text.shown, separator_of(begin), text.most_cells);
 }

@@ -201,7 +201,7 @@ class Telling {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: the log has several versions of '{}': {}. Name the one whose answers these are by "
                             "--evaluator",
-                            printable(table_.file.string(), 150), printable(versions.front().name, 40),
+                            printable(table_.file.string(), 120), printable(versions.front().name, 40),
                             printable(join(names, ", "), 120)));
   }
 

@@ -139,15 +139,16 @@ class Worker {
       quoted.push_back(fmt::format("'{}'{}", printable(one.name, 60), version));
       has_other_version = has_other_version || one.name == own.name;
     }
+    const std::string shown_list = printable(join(quoted, ", "), 80);  // [chosen] of a line that somebody reads
     if (has_other_version) {
       throw Error(
           ErrorKind::usage,
           fmt::format("{}: nothing waits for this version of '{}', only for {}. Give the --evaluator-version that "
                       "was asked, or ask under a name of its own (ask --evaluator, here --evaluator-name)",
-                      printable(options_.log.string(), 100), printable(own.name, 60), join(quoted, ", ")));
+                      printable(options_.log.string(), 100), printable(own.name, 40), shown_list));
     }
     throw Error(ErrorKind::usage, fmt::format("{}: nothing waits for '{}', only for {}. Name it by --evaluator-name",
-                                              shown(), printable(own.name, 100), join(quoted, ", ")));
+                                              shown(), printable(own.name, 60), shown_list));
   }
 
   /// " of version 2", as the definition says it; of an evaluator whose answers came by `tell`, that.

@@ -114,7 +114,8 @@ TEST_F(Ask, AnswersAreToldAsJsonToo) {
   EXPECT_EQ(Json::parse(tell(object(1, "3.5") + "\n" + object(2, "null") + "\n").out).at("inserted"), 1);
   expect_refused(object(2, "4") + "\n" + object(3, "\"3 ms\"") + "\n", "done.csv:2: time_ms is '3 ms'");
   expect_refused("[" + object(3, "\"3 ms\"") + "]", "done.csv: item 1: time_ms is '3 ms'");
-  EXPECT_EQ(Json::parse(tell("[" + object(2, "4") + ", " + object(3, "5") + "]").out).at("inserted"), 2);
+  const std::string marked = "\xef\xbb\xbf[" + object(2, "4") + ", " + object(3, "5") + "]";  // by editors of Windows
+  EXPECT_EQ(Json::parse(tell(marked).out).at("inserted"), 2);
 }
 
 /// A table that holds answers is not written over before they are told; one that was told is.
