@@ -146,8 +146,7 @@ class Collection {
     }
   }
   void add_described(const std::string& columns) {
-    dataset::Context context =
-        dataset::context_from_columns(known_, columns, model_.parts().context_scaler.words);
+    dataset::Context context = dataset::context_from_columns(known_, columns, model_.parts().context_scaler.words);
     std::string name = context.name;
     add({.context = std::move(context), .network = std::move(name)});
   }
