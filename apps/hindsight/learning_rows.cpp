@@ -102,12 +102,12 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
   std::optional<study::LearningWords> words;
   bool more_is_better = false;
   std::set<std::string> maximised, others;
+  const std::vector<std::string> workloads = names_of_list(rows.workloads, rows.logs);
   for (const std::string& file : rows.logs) {
     const log::Log log = log::Log::open(file, log::OpenMode::read_only);
-    study::LearningWords own = study::with_log_names(log, {.objective = rows.objective,
-                                                           .constraints = rows.constraints,
-                                                           .where = rows.where,
-                                                           .workloads = names_of_list(rows.workloads, rows.logs)});
+    study::LearningWords own = study::with_log_names(
+        log,
+        {.objective = rows.objective, .constraints = rows.constraints, .where = rows.where, .workloads = workloads});
     maximised.merge(study::maximised_metrics(log));
     others.insert(own.others.begin(), own.others.end());
     more_is_better = maximised.contains(own.objective);

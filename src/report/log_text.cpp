@@ -204,11 +204,10 @@ std::string own_definition_lines(const std::vector<log::EvaluatorSummary>& all, 
   return join(own, ", ");
 }
 
-/// ", from a.csv, b.csv": the files that rows of an evaluator were imported from, the first ones first, where the log
-/// has several of its name. Imports by older versions do not say whose rows they were.
-std::string files_of(const log::Log& log, const log::EvaluatorSummary& evaluator) {
-  constexpr std::size_t kListed = 3;  // [chosen] of a line
-  std::vector<std::string> files;
+/// The files that rows were imported from, the first ones first, by the hash of the definition of their evaluator.
+/// Imports by older versions do not say whose rows they were.
+std::map<std::string, std::vector<std::string>> imported_files(const log::Log& log) {
+  std::map<std::string, std::vector<std::string>> by_evaluator;
   for (const log::RunInfo& run : log::recent_runs(log, std::numeric_limits<std::int32_t>::max())) {
     if (run.kind != to_string(log::RunKind::import)) continue;
     const auto options = Json::parse(bounded_json(run.options_json), nullptr, false);
@@ -216,14 +215,48 @@ std::string files_of(const log::Log& log, const log::EvaluatorSummary& evaluator
       const bool has = options.is_object() && options.contains(key) && options.at(key).is_string();
       return has ? options.at(key).get<std::string>() : std::string();
     };
-    if (text("evaluator_definition") != evaluator.definition_hash || text("file").empty()) continue;
-    std::erase(files, text("file"));
-    files.insert(files.begin(), text("file"));
+    if (!text("file").empty()) by_evaluator[text("evaluator_definition")].push_back(text("file"));
   }
+  for (auto& [evaluator, newest_first] : by_evaluator) {
+    std::vector<std::string> files;
+    std::set<std::string> listed;
+    for (auto file = newest_first.rbegin(); file != newest_first.rend(); ++file) {
+      if (listed.insert(*file).second) files.push_back(*file);
+    }
+    newest_first = std::move(files);
+  }
+  return by_evaluator;
+}
+
+/// ", from a.csv, b.csv".
+std::string files_text(std::vector<std::string> files) {
+  constexpr std::size_t kListed = 3;  // [chosen] of a line
   if (files.empty()) return "";
   const bool more = files.size() > kListed;
   if (more) files.resize(kListed);
   return printable(", from " + join(files, ", ") + (more ? ", ..." : ""), 120);
+}
+
+/// A line for each evaluator; where the log has several of one name, with the files that rows were imported from.
+std::string evaluators_text(const log::Log& log, const std::vector<log::EvaluatorSummary>& all, int columns) {
+  const auto has_namesake = [&](const log::EvaluatorSummary& one) {
+    return log::evaluator_reference(all, one) != one.name;
+  };
+  auto files =
+      std::ranges::any_of(all, has_namesake) ? imported_files(log) : std::map<std::string, std::vector<std::string>>();
+  std::string out;
+  for (const log::EvaluatorSummary& evaluator : all) {
+    const std::string repeats =
+        evaluator.repeats == 0 ? "" : fmt::format(", {} of them repeats", with_commas(evaluator.repeats));
+    const std::string own = own_definition_lines(all, evaluator);
+    const std::string from = has_namesake(evaluator) ? files_text(files[evaluator.definition_hash]) : "";
+    out += wrapped("evaluator: ",
+                   fmt::format("{}{}, {} evaluations{}{}", log::evaluator_reference(all, evaluator),
+                               own.empty() ? "" : fmt::format(" ({})", printable(own, 80)),
+                               with_commas(evaluator.evaluations), repeats, from),
+                   columns, 2);
+  }
+  return out;
 }
 
 }  // namespace
@@ -266,18 +299,7 @@ std::string log_contents_text(const log::Log& log, const LogQuery& query, int co
   for (const log::SpaceSummary& space : summary.spaces) {
     out += wrapped("space: ", fmt::format("{}, {} designs", space.name, with_commas(space.designs)), columns, 2);
   }
-  for (const log::EvaluatorSummary& evaluator : summary.evaluators) {
-    const std::string repeats =
-        evaluator.repeats == 0 ? "" : fmt::format(", {} of them repeats", with_commas(evaluator.repeats));
-    const std::string own = own_definition_lines(summary.evaluators, evaluator);
-    const std::string reference = log::evaluator_reference(summary.evaluators, evaluator);
-    out += wrapped(
-        "evaluator: ",
-        fmt::format("{}{}, {} evaluations{}{}", reference, own.empty() ? "" : fmt::format(" ({})", printable(own, 80)),
-                    with_commas(evaluator.evaluations), repeats,
-                    reference == evaluator.name ? "" : files_of(log, evaluator)),
-        columns, 2);
-  }
+  out += evaluators_text(log, summary.evaluators, columns);
   out += "\n" + runs_text(log::recent_runs(log, query.runs, query.filter.run_id), columns);
   out += proposed_text(log::proposing_runs(log, query.runs, query.filter.run_id), query.designs, columns);
   return out + best_text(log, query, log::workload_stats(log, query.filter), columns);

@@ -129,7 +129,6 @@ TEST_F(ImportedLog, EveryApplicationIsShownByItsOwnObjective) {
   EXPECT_THAT(hindsight({"log", "stats", log(), "--metric", "cycles"}).out, HasSubstr("tuning: best by cycles"));
 }
 
-/// Columns and their roles are what an evaluator of tables is: a second table of the same is one with the first.
 /// Lists are separated by commas, and an application's name may have some.
 TEST_F(ImportedLog, AnApplicationWithACommaIsNamedInLists) {
   const std::string table = write("tuning.csv", tuning_table());
@@ -152,6 +151,7 @@ TEST_F(ImportedLog, AnApplicationWithACommaIsNamedInLists) {
   expect_one_line_error(hindsight({"propose", "--model", model(), "--workload", "c,"}), 2, "Remove the extra comma?");
 }
 
+/// Columns and their roles are what an evaluator of tables is: a second table of the same is one with the first.
 TEST_F(ImportedLog, EvaluatorsOfTwoTablesAreToldApartByTheirFiles) {
   const std::string table = write("tuning.csv", tuning_table()), again = write("again.csv", tuning_table());
   ASSERT_EQ(import(table, {"--infeasible", "failed"}).exit_code, 0);
