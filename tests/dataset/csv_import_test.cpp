@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "dataset/dataset_fixture.h"
 #include "hindsight/core/interrupt.h"
@@ -605,9 +606,12 @@ TEST_F(ImportCsv, RunsAreRecorded) {
   EXPECT_EQ(run.kind, "import");
   EXPECT_EQ(run.status, "finished");
   EXPECT_EQ(run.evaluations_inserted, 6U);
+  auto options = nlohmann::json::parse(run.options_json);
+  EXPECT_EQ(options.at("evaluator_definition").get<std::string>().size(), 64U) << "SHA-256 of the columns' roles";
+  options.erase("evaluator_definition");
   EXPECT_EQ(
-      run.options_json,
-      R"({"table":"t","format":"CSV table","objective":"time_ms","metric":"time_ms","duplicates":"error","rows":6})");
+      options.dump(),
+      R"({"duplicates":"error","file":"t.csv","format":"CSV table","metric":"time_ms","objective":"time_ms","rows":6,"table":"t"})");
 }
 
 }  // namespace

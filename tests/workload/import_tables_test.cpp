@@ -158,7 +158,8 @@ TEST_F(ImportTables, NamesOfNetworksFitIntoLists) {
   const std::string content = "Layer, M, N, K,\na, 2, 3, 4,\n";
   EXPECT_EQ(read("my net, v2.csv", content).network.name(), "my_net__v2");
   EXPECT_EQ(read("x.csv", content, {.format = {}, .name = "mine", .dimensions = {}}).network.name(), "mine");
-  EXPECT_THROW(static_cast<void>(read("x.csv", content, {.format = {}, .name = "a,b", .dimensions = {}})), Error);
+  EXPECT_EQ(read("x.csv", content, {.format = {}, .name = "a,b", .dimensions = {}}).network.name(), "a,b");
+  EXPECT_THROW(static_cast<void>(read("x.csv", content, {.format = {}, .name = "a\x1b", .dimensions = {}})), Error);
   EXPECT_THROW(static_cast<void>(read("x.csv", content, {.format = {}, .name = "", .dimensions = {{"n", 1}}})), Error);
   EXPECT_THAT(read("x.csv", content).network.source(), EndsWith("x.csv"));
 }
