@@ -13,6 +13,7 @@
 #include "hindsight/core/error.h"
 #include "hindsight/core/hash.h"
 #include "hindsight/gpu/predict.h"
+#include "temporary_folder.h"
 #include "tolerances.h"
 
 namespace hindsight::gpu {
@@ -209,8 +210,8 @@ TEST_F(ResidualOnH100, ServesTheChipItLearnedOnAndItsSibling) {
 }
 
 struct ResidualFile : OnH100 {
-  std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "residual_test.yaml";
-  void TearDown() override { std::filesystem::remove(file); }
+  const test::TemporaryFolder folder;  // tests of one machine may run at once
+  const std::filesystem::path file = folder / "residual_test.yaml";
   void write(const std::string& text) const { std::ofstream(file) << text; }
   [[nodiscard]] std::string text() const { return to_yaml(residual, "hindsight calibrate --residual", "2026-11-23"); }
   /// The error's kind and message, or "no error".
