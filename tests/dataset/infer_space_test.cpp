@@ -146,8 +146,9 @@ TEST(InferSpace, HardNumbersAndTextsReadBack) {
 /// Two of them would be one design.
 TEST(InferSpace, RefusesWholeNumbersThatWouldBeRounded) {
   const std::string problem = "which a number holds the first digits only";
-  EXPECT_THAT(refusal("a,y\n9223372036854775808,1\n9223372036854775809,2\n"),
-              AllOf(HasSubstr("column 'a' has the value '9223372036854775809', of " + problem), HasSubstr("--ignore a,")));
+  EXPECT_THAT(
+      refusal("a,y\n9223372036854775808,1\n9223372036854775809,2\n"),
+      AllOf(HasSubstr("column 'a' has the value '9223372036854775809', of " + problem), HasSubstr("--ignore a,")));
   EXPECT_THAT(refusal("a,y\n-9007199254740993,1\n1,2\n"), HasSubstr(problem));
   EXPECT_THAT(refusal("a,y\n00000000009007199254740993,1\n1,2\n"), HasSubstr(problem));
   // Exactly kept: up to 2^53, powers of two, what says by an exponent that it is no exact count.
