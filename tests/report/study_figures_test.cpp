@@ -120,6 +120,18 @@ TEST_F(StudyReportTest, ABarOfExpertsSaysTheirRows) {
   }
 }
 
+/// The points that no other one dominates, found by comparing all of them.
+std::set<std::pair<double, double>> front_of(const std::vector<std::pair<double, double>>& points) {
+  std::set<std::pair<double, double>> best;
+  for (const auto& one : points) {
+    const bool is_dominated = std::any_of(points.begin(), points.end(), [&](const auto& other) {
+      return other != one && other.first <= one.first && other.second <= one.second;
+    });
+    if (!is_dominated) best.insert(one);
+  }
+  return best;
+}
+
 TEST_F(StudyReportTest, FrontIsThatOfEveryRow) {
   const RandomStream random(7, "rows");
   std::vector<EvaluationRow> rows;
@@ -130,20 +142,13 @@ TEST_F(StudyReportTest, FrontIsThatOfEveryRow) {
     rows.push_back(log::test::feasible_row(kNetA, log::test::text_id(i), points.back().first, points.back().second));
   }
   make(rows);
-  std::vector<std::pair<double, double>> best;
-  for (const auto& one : points) {
-    if (std::none_of(points.begin(), points.end(), [&](const auto& other) {
-          return other != one && other.first <= one.first && other.second <= one.second;
-        }))
-      best.push_back(one);
-  }
-  std::sort(best.begin(), best.end());
+  const std::set<std::pair<double, double>> best = front_of(points);
   const StudyReport made = report();
   const ReportFigure& figure = figure_of(made, "pareto");
   std::vector<std::pair<double, double>> front;
   for (const std::vector<double>& point : series_of(figure.panels.at(0), SeriesRole::front).values)
     front.emplace_back(point.at(0), point.at(1));
-  EXPECT_EQ(front, best);
+  EXPECT_EQ(front, std::vector(best.begin(), best.end()));
   EXPECT_EQ(series_of(figure.panels.at(0), SeriesRole::feasible).values.size() + front.size(), 500U);
 }
 
@@ -158,13 +163,7 @@ TEST_F(StudyReportTest, FrontOfTwoMetricsIsThatOfEveryRow) {
     rows.push_back(in_ms(i, points.back().second, {{"cost_mj", points.back().first}}));
   }
   make(rows);
-  std::set<std::pair<double, double>> best;
-  for (const auto& one : points) {
-    if (std::none_of(points.begin(), points.end(), [&](const auto& other) {
-          return other != one && other.first <= one.first && other.second <= one.second;
-        }))
-      best.insert(one);
-  }
+  const std::set<std::pair<double, double>> best = front_of(points);
   std::set<std::pair<double, double>> front;
   const ReportFigure figure = figure_of(report(), "pareto");
   ASSERT_EQ(figure.columns.size(), 2U);

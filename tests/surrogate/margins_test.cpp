@@ -25,6 +25,8 @@
 namespace hindsight::surrogate {
 namespace {
 
+using hindsight::test::margin_recipe;
+
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 /// Single precision against double over a few hundred terms of size 1.
@@ -235,21 +237,6 @@ TEST(EnsembleLoss, EqualsTheEquations) {
 
 TrainOptions with_threads(unsigned threads) {
   return {.threads = threads, .checkpoint = std::nullopt, .resume = false, .progress = {}};
-}
-
-Recipe margin_recipe() {
-  Recipe recipe = hindsight::test::small_recipe();
-  recipe.method = Method::margins;
-  recipe.hidden = {16, 16};
-  recipe.ensemble = 2;
-  recipe.steps = 400;
-  recipe.final_steps = 100;
-  recipe.batch_feasible = 64;
-  recipe.batch_infeasible = 64;
-  recipe.learning_rate = 0.01;
-  recipe.weight_decay = 0.01;
-  recipe.split.kind = dataset::SplitKind::random;
-  return recipe;
 }
 
 /// The small table with the limit a product of values, (a + 1)(d + 1) <= 12, and the misses logged.

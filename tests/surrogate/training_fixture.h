@@ -92,4 +92,20 @@ inline surrogate::Recipe small_recipe() {
   return recipe;
 }
 
+/// Margins, learnt in about a second.
+inline surrogate::Recipe margin_recipe() {
+  surrogate::Recipe recipe = small_recipe();
+  recipe.method = surrogate::Method::margins;
+  recipe.hidden = {16, 16};
+  recipe.ensemble = 2;
+  recipe.steps = 400;
+  recipe.final_steps = 100;
+  recipe.batch_feasible = 64;
+  recipe.batch_infeasible = 64;
+  recipe.learning_rate = 0.01;
+  recipe.weight_decay = 0.01;
+  recipe.split.kind = dataset::SplitKind::random;
+  return recipe;
+}
+
 }  // namespace hindsight::test
