@@ -3,8 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
-#include <vector>
 
 #include "dry_run.h"
 #include "durability_option.h"
@@ -17,6 +15,7 @@
 #include "hindsight/core/units.h"
 #include "hindsight/report/loop.h"
 #include "hindsight/study/asking.h"
+#include "learning_rows.h"
 #include "output.h"
 #include "training_progress.h"
 #include "verbs.h"
@@ -63,13 +62,7 @@ void say_chosen(const study::Asked& asked) {
                          ? ""
                          : fmt::format("; {} of earlier asks awaited", counted(asked.pending_before, "answer"))));
   if (!asked.next.alike.empty()) remark(asked.next.alike);
-  if (!asked.other_objectives.empty()) {
-    const std::set<std::string>& others = asked.other_objectives;
-    remark(fmt::format("objective: {}; runs of the log were for {}, too: --objective {}",
-                       printable(asked.objective, 60),
-                       printable(join(std::vector(others.begin(), others.end()), ", "), 120),
-                       shell_quoted(printable(*others.begin(), 60))));
-  }
+  remark_on_other_objectives(asked.objective, asked.other_objectives);
   if (asked.next.unheeded.empty()) return;
   remark(fmt::format("drawn designs may be beyond --max {}, which only answers tell: it is learnt from rows",
                      printable(join(asked.next.unheeded, ", --max "), 200)));

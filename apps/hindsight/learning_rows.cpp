@@ -85,6 +85,13 @@ std::vector<std::string> words_of(const LearningRows& rows) {
   return words;
 }
 
+void remark_on_other_objectives(const std::string& objective, const std::set<std::string>& others) {
+  if (others.empty()) return;
+  remark(fmt::format("objective: {}; runs of the log were for {}, too: --objective {}", printable(objective, 60),
+                     printable(join(std::vector(others.begin(), others.end()), ", "), 120),
+                     shell_quoted(printable(*others.begin(), 60))));
+}
+
 std::vector<std::string> names_of_list(const std::string& list, const std::vector<std::string>& logs) {
   if (list.empty() || list == "all") return {};
   std::vector<std::string> known;
@@ -130,11 +137,7 @@ LearningRows with_log_names(LearningRows rows, bool quiet) {
                                             : "; small values are good (--maximise: large ones)";
     remark(fmt::format("objective: {}, that of the log{}", words->objective, direction));
   }
-  if (!quiet && !named && !others.empty()) {
-    remark(fmt::format("objective: {}; runs of the log were for {}, too: --objective {}", words->objective,
-                       printable(join(std::vector(others.begin(), others.end()), ", "), 120),
-                       shell_quoted(printable(*others.begin(), 60))));
-  }
+  if (!quiet && !named) remark_on_other_objectives(words->objective, others);
   rows.objective = words->objective;
   rows.constraints = words->constraints;
   rows.where = words->where;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ inline constexpr const char* kLearntWithin = "learned_within";
 /// are.
 [[nodiscard]] std::string learnt_within(const dataset::Dataset& data);
 
+/// Says what other runs of a log were for, where the log chose the objective.
+void remark_on_other_objectives(const std::string& objective, const std::set<std::string>& others);
 /// The names in a list, where those that the logs have may have commas; nothing for all of the logs.
 [[nodiscard]] std::vector<std::string> names_of_list(const std::string& list, const std::vector<std::string>& logs);
 
